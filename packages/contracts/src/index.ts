@@ -1,1 +1,15 @@
-export {};
+export * from './brand-key.ts';
+export * from './dimensions.ts';
+export * from './errors.ts';
+export * from './id-schemas.ts';
+export * from './ids.ts';
+export * from './impression-event.ts';
+export * from './impression-request.ts';
+export * from './instant.ts';
+export * from './limits.ts';
+export * from './limits.ts';
+export * from './rule.ts';
+export * from './selection-answer.ts';
+export * from './selection-request.ts';
+export * from './topics.ts';
+export * from './unfilled.ts';

@@ -6,7 +6,10 @@ const EARLIEST_MS = 1e11;
 const LATEST_MS = 1e14;
 const WHAT = 'must be epoch milliseconds or an ISO 8601 instant with a zone';
 
-const isoInstant = z.union([z.iso.datetime({ offset: true }), z.iso.datetime({ offset: true, precision: -1 })]);
+const isoInstant = z.union([
+  z.iso.datetime({ offset: true }),
+  z.iso.datetime({ offset: true, precision: -1 }),
+]);
 
 const fromNumber = (value: number): EpochMs | undefined =>
   Number.isFinite(value) && value >= EARLIEST_MS && value < LATEST_MS

@@ -1,1 +1,2 @@
-export {};
+export * from './ad.ts';
+export * from './view.ts';

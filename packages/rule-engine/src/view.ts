@@ -1,0 +1,24 @@
+import type { EpochMs, Fingerprint, ValueKey } from '@adcap/contracts';
+
+/**
+ * Something that counts in windows at one instant, under the values it had then (law 9). Keys are 48-bit; `NO_VALUE`
+ * stands for a dimension that it has no value in.
+ */
+export type View = {
+  at: EpochMs;
+  creative: ValueKey;
+  campaign: ValueKey;
+  brand: ValueKey;
+  industries: readonly ValueKey[];
+};
+
+/**
+ * A slot promised to an ad; counts at `at`, the instant of its break, while it is live. `id` is the fingerprint that
+ * the impression which answers it will have.
+ */
+export type Reservation = View & {
+  id: Fingerprint;
+  breakKey: string;
+  slot: number;
+  expiresAt: EpochMs;
+};

@@ -24,3 +24,13 @@ export const pause = (delayMs: number, signal: AbortSignal): Promise<void> =>
     const timer = setTimeout(done, delayMs);
     signal.addEventListener('abort', done, { once: true });
   });
+
+/** Waits for the work, but no longer than the signal allows; the work's own failure is its owner's concern. */
+export const settledOrAborted = async (work: Promise<unknown>, signal: AbortSignal): Promise<void> => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const done = (): void => resolve();
+  if (signal.aborted) done();
+  signal.addEventListener('abort', done, { once: true });
+  await Promise.race([promise, work.catch(() => {})]);
+  signal.removeEventListener('abort', done);
+};

@@ -1,5 +1,5 @@
 /** A broker as kafkajs may be told of it, and the host to connect to instead where the two differ. */
-export type BrokerAddresses = { brokers: string[]; hostOf(host: string): string };
+export type BrokerAddresses = { brokers: string[]; hostOf: (host: string) => string };
 
 /**
  * kafkajs cuts an address at its first colon, so a bracketed IPv6 address cannot be given to it. Such a host gets a

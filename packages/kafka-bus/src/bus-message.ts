@@ -1,6 +1,6 @@
 /** One message to be written. Messages of one key keep their order and share a partition. */
 export type BusMessage = {
-  key: string | null;
+  key: string | Buffer | null;
   value: string | Buffer | null;
   headers?: Readonly<Record<string, string>>;
 };

@@ -28,8 +28,22 @@ export const createKafkaClient = (options: KafkaClientOptions): KafkaClient => {
   const { brokers, hostOf } = brokerAddresses(options.brokers);
   const sockets = new Set<Socket>();
 
-  const openSocket = ({ host, port, onConnect }: { host: string; port: number; onConnect: () => void }): Socket => {
-    const socket = connect({ host: hostOf(host), port, noDelay: true, keepAlive: true, keepAliveInitialDelay: KEEP_ALIVE_MS });
+  const openSocket = ({
+    host,
+    port,
+    onConnect,
+  }: {
+    host: string;
+    port: number;
+    onConnect: () => void;
+  }): Socket => {
+    const socket = connect({
+      host: hostOf(host),
+      port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: KEEP_ALIVE_MS,
+    });
     socket.once('connect', onConnect);
     sockets.add(socket);
     socket.once('close', () => {

@@ -11,4 +11,8 @@ export type Outcome =
 export const ok: Outcome = { kind: 'ok' };
 export const drop = (reason: string): Outcome => ({ kind: 'drop', reason });
 export const retry = (reason: string, cause?: unknown): Outcome => ({ kind: 'retry', reason, cause });
-export const deadLetter = (reason: string, cause?: unknown): Outcome => ({ kind: 'deadLetter', reason, cause });
+export const deadLetter = (reason: string, cause?: unknown): Outcome => ({
+  kind: 'deadLetter',
+  reason,
+  cause,
+});

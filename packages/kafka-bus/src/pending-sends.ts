@@ -1,5 +1,5 @@
-import { type BusMessage, messageBytes } from './bus-message.ts';
 import { BusOverloaded, BusUnavailable } from './bus-errors.ts';
+import { type BusMessage, messageBytes } from './bus-message.ts';
 
 /** A part of one caller's messages that fits into one request. */
 export type Chunk = { messages: readonly BusMessage[]; bytes: number; readonly send: PendingSend };
@@ -60,7 +60,10 @@ export class PendingSends {
   add(messages: readonly BusMessage[], maxChunkBytes: number, reason: () => unknown): PendingSend {
     const send = new PendingSend(messages, maxChunkBytes);
     const bytes = send.chunks.reduce((sum, chunk) => sum + chunk.bytes, 0);
-    if (this.#messages + messages.length > this.#limits.maxMessages || this.#bytes + bytes > this.#limits.maxBytes) {
+    if (
+      this.#messages + messages.length > this.#limits.maxMessages ||
+      this.#bytes + bytes > this.#limits.maxBytes
+    ) {
       throw new BusOverloaded('Too many messages wait for the event stream');
     }
     this.#messages += messages.length;

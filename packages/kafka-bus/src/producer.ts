@@ -58,7 +58,14 @@ export const createProducer = (options: ProducerOptions): Producer => {
     const existing = senders.get(topic);
     if (existing !== undefined) return existing;
     const { bus, maxRequestBytes, gzip, random, timeoutMs } = settings;
-    const sender = new TopicSender({ bus, topic, maxRequestBytes, gzip, random, attemptTimeoutMs: timeoutMs });
+    const sender = new TopicSender({
+      bus,
+      topic,
+      maxRequestBytes,
+      gzip,
+      random,
+      attemptTimeoutMs: timeoutMs,
+    });
     senders.set(topic, sender);
     return sender;
   };

@@ -16,8 +16,8 @@ let isPatched = false;
 /**
  * Replaces one method of kafkajs's request queue. The original re-arms a timer for ever, also with nothing pending,
  * after `throttledUntil - now` milliseconds: a negative number, which Node runs as 1 ms (a busy timer for every
- * connection) and since version 22 reports as TimeoutNegativeWarning. This one arms it only while requests wait; a
- * request that comes later arms it itself. Without it an idle service burns CPU and writes warnings.
+ * connection) and since version 22 reports as TimeoutNegativeWarning. The replacement arms it only while requests
+ * wait; a request that comes later arms it itself.
  */
 export const patchRequestQueueTimer = (): void => {
   if (isPatched) return;
@@ -25,16 +25,17 @@ export const patchRequestQueueTimer = (): void => {
   const queue: { prototype: Record<string, unknown> } = createRequire(import.meta.url)(
     'kafkajs/src/network/requestQueue',
   );
-  if (typeof queue.prototype['scheduleCheckPendingRequests'] !== 'function') return;
-  queue.prototype['scheduleCheckPendingRequests'] = function scheduleCheckPendingRequests(this: RequestQueue): void {
-    if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;
-    const throttledForMs = this.throttledUntil - Date.now();
-    this.throttleCheckTimeoutId = setTimeout(
-      () => {
-        this.throttleCheckTimeoutId = null;
-        this.checkPendingRequests();
-      },
-      throttledForMs > 0 ? throttledForMs : CHECK_PENDING_MS,
-    );
-  };
+  if (METHOD in queue.prototype) queue.prototype[METHOD] = scheduleCheckPendingRequests;
 };
+
+const METHOD = 'scheduleCheckPendingRequests';
+
+function scheduleCheckPendingRequests(this: RequestQueue): void {
+  if (this.throttleCheckTimeoutId !== null || this.pending.length === 0) return;
+  const throttledForMs = this.throttledUntil - Date.now();
+  const check = (): void => {
+    this.throttleCheckTimeoutId = null;
+    this.checkPendingRequests();
+  };
+  this.throttleCheckTimeoutId = setTimeout(check, throttledForMs > 0 ? throttledForMs : CHECK_PENDING_MS);
+}

@@ -1,4 +1,4 @@
-import { CompressionTypes, Partitioners, type Message, type Producer as KafkaProducer } from 'kafkajs';
+import { CompressionTypes, type Producer as KafkaProducer, type Message, Partitioners } from 'kafkajs';
 import { type Backoff, backoffDelayMs, pause } from './backoff.ts';
 import { BusRefused, isRetryableBusError } from './bus-errors.ts';
 import type { BusMessage } from './bus-message.ts';
@@ -131,7 +131,10 @@ export class TopicSender {
   #noteDown(error: unknown): void {
     this.#isUp = false;
     if (this.#lastError === undefined) {
-      this.#options.bus.logger.warn({ err: error, topic: this.#options.topic }, 'the brokers do not acknowledge');
+      this.#options.bus.logger.warn(
+        { err: error, topic: this.#options.topic },
+        'the brokers do not acknowledge',
+      );
     }
     this.#lastError = error;
   }
@@ -144,7 +147,8 @@ export class TopicSender {
     }
     const { logger } = this.#options.bus;
     logger.warn({ err: error, topic: this.#options.topic }, 'the brokers refused messages');
-    for (const chunk of batch) chunk.send.settle(new BusRefused('The event stream refused the messages', error));
+    for (const chunk of batch)
+      chunk.send.settle(new BusRefused('The event stream refused the messages', error));
   }
 
   async #sendBatch(producer: KafkaProducer, batch: Chunk[]): Promise<void> {

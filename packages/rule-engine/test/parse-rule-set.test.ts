@@ -143,12 +143,13 @@ describe('law 4: a wrong rule set is refused whole, naming rule and field', () =
   });
 });
 
+const warningsOf = (rules: unknown[]) => {
+  const parsed = parseRuleSet({ rules }, bounds);
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
+  return warnRuleSet(parsed.draft).map(({ ruleId, message }) => `${ruleId}: ${message}`);
+};
+
 describe('warnings', () => {
-  const warningsOf = (rules: unknown[]) => {
-    const parsed = parseRuleSet({ rules }, bounds);
-    if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
-    return warnRuleSet(parsed.draft).map(({ ruleId, message }) => `${ruleId}: ${message}`);
-  };
   const looser = { id: 'c1', dimension: 'creative', value: 'c1', limit: { max: 10, window: '60m' } };
   const brand = { id: 'brand', dimension: 'brand', limit: { max: 5, window: '120m' } };
 

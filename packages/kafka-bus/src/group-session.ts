@@ -1,12 +1,12 @@
-import type { EachBatchPayload, Batch as KafkaBatch, Consumer as KafkaConsumer, KafkaMessage } from 'kafkajs';
+import type { EachBatchPayload, Batch as KafkaBatch, Consumer as KafkaConsumer } from 'kafkajs';
 import type { BatchRunner, Stretch } from './batch-runner.ts';
 import { brokerErrorType } from './bus-errors.ts';
-import type { RawMessage } from './bus-message.ts';
 import type { BusSettings, Clock } from './bus-settings.ts';
 import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
 import { OffsetCommits } from './offset-commits.ts';
 import { type Admission, PositionGate, type PositionGateOptions } from './position-gate.ts';
 import type { ProgressBook } from './progress.ts';
+import { toRawMessage } from './raw-message.ts';
 
 export type GroupSessionOptions<Event> = {
   bus: BusSettings;
@@ -235,17 +235,3 @@ const fetchedOffsetOf = (batch: KafkaBatch): bigint => {
   const fetched: unknown = Reflect.get(batch, 'fetchedOffset');
   return BigInt(typeof fetched === 'string' ? fetched : (batch.firstOffset() ?? '0'));
 };
-
-export const toRawMessage = (partition: number, message: KafkaMessage): RawMessage => ({
-  partition,
-  offset: BigInt(message.offset),
-  timestampMs: Number(message.timestamp),
-  key: message.key,
-  value: message.value,
-  headers: Object.fromEntries(
-    Object.entries(message.headers ?? {}).map(([name, value]) => [
-      name,
-      String(Array.isArray(value) ? value[0] : value),
-    ]),
-  ),
-});

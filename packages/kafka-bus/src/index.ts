@@ -4,6 +4,12 @@ export type { ConsumerMetrics } from './batch-runner.ts';
 export { BusOverloaded, BusRefused, BusUnavailable, isRetryableBusError } from './bus-errors.ts';
 export type { BusMessage, RawMessage } from './bus-message.ts';
 export type { BusLogger, BusSettings, Clock } from './bus-settings.ts';
+export {
+  type FollowedRecord,
+  type Follower,
+  type FollowerOptions,
+  followCompactedTopic,
+} from './compacted-follower.ts';
 export { type Consumer, type ConsumerOptions, runConsumer } from './consumer.ts';
 export type { DeadLetterSettings } from './dead-letter.ts';
 export { deadLetter, drop, type Outcome, ok, retry } from './outcome.ts';

@@ -1,1 +1,12 @@
-export {};
+export * from './bearer-roles.ts';
+export * from './clock.ts';
+export * from './describe-config.ts';
+export * from './health.ts';
+export * from './http-server.ts';
+export * from './listen.ts';
+export * from './load-config.ts';
+export * from './logger.ts';
+export * from './metrics-registry.ts';
+export { PROBLEM_MEDIA_TYPE, type Problem, problemOf, problemSchema } from './problem.ts';
+export * from './run-service.ts';
+export * from './shared-config.ts';

@@ -35,10 +35,7 @@ export const sharedSettings = {
   ADCAP_LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('The least important level that is logged'),
   ADCAP_HOST: z.string().default('127.0.0.1').describe('The address that HTTP servers listen on'),
   ADCAP_TOPIC_PREFIX: z.string().default('').describe('Goes before every topic of this installation'),
-  ADCAP_KEY_PREFIX: z
-    .string()
-    .default('adcap:')
-    .describe('Goes before every Redis key of this installation'),
+  ADCAP_KEY_PREFIX: z.string().default('adcap:').describe('Goes before every Redis key of this installation'),
   ADCAP_GROUP_PREFIX: z
     .string()
     .default('adcap.')
@@ -58,10 +55,7 @@ export const sharedSettings = {
   ADCAP_TOKEN_VIEWER: token.describe('Bearer token that may read the rules; none: nobody has this role'),
   ADCAP_TOKEN_EDITOR: token.describe('Bearer token that may change the rules as well'),
   ADCAP_TOKEN_OPERATOR: token.describe('Bearer token that may do everything, devices included'),
-  ADCAP_RULES_FILE: z
-    .string()
-    .optional()
-    .describe('A YAML rule set with which an empty installation starts'),
+  ADCAP_RULES_FILE: z.string().optional().describe('A YAML rule set with which an empty installation starts'),
   ADCAP_BEACON_PORT: port.default(8081).describe('Port of the beacon; 0 takes a free one'),
   ADCAP_AD_SELECTION_PORT: port.default(8082).describe('Port of ad selection; 0 takes a free one'),
   ADCAP_RULES_PORT: port.default(8083).describe('Port of the rules service; 0 takes a free one'),

@@ -29,7 +29,7 @@ const token = z.string().min(1).optional();
 /** The settings that mean the same in every service; a service names the ones that it reads. */
 export const sharedSettings = {
   KAFKA_BROKERS: commaList
-    .default(['127.0.0.1:9092'])
+    .prefault('127.0.0.1:9092')
     .describe('Kafka brokers as host:port, separated by commas; IPv6 addresses in brackets'),
   REDIS_URL: z.string().default('redis://127.0.0.1:6379').describe('Where Redis is'),
   ADCAP_LOG_LEVEL: z.enum(LOG_LEVELS).default('info').describe('The least important level that is logged'),

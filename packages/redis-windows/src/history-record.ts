@@ -1,0 +1,88 @@
+import { type EpochMs, epochMs, type Fingerprint, fingerprint, type ImpressionEvent } from '@adcap/contracts';
+import type { View } from '@adcap/rule-engine';
+import { z } from 'zod';
+import { StoredFormatError } from './stored-format-error.ts';
+import { viewOfImpression } from './window-member.ts';
+
+/** One impression as the history tells it. */
+export type HistoryRecord = {
+  fingerprint: Fingerprint;
+  at: EpochMs;
+  creativeId: string;
+  campaignId?: string | undefined;
+  brandId?: string | undefined;
+  industryIds: readonly string[];
+  seller?: string | undefined;
+  sessionId?: string | undefined;
+  breakId?: string | undefined;
+  slot?: number | undefined;
+  durationMs?: number | undefined;
+};
+
+const extrasSchema = z.object({
+  seller: z.string().optional(),
+  sessionId: z.string().optional(),
+  breakId: z.string().optional(),
+  slot: z.number().optional(),
+  durationMs: z.number().optional(),
+});
+
+type Extras = z.output<typeof extrasSchema>;
+
+// A missing campaign or brand is "" (no id is empty); industries and extras are left out where there are none.
+// apply-history.lua reads the fingerprint by its place in the text and the creative by its place in the list.
+const recordSchema = z.union([
+  z.tuple([z.string(), z.number(), z.string(), z.string(), z.string()]),
+  z.tuple([z.string(), z.number(), z.string(), z.string(), z.string(), z.array(z.string())]),
+  z.tuple([z.string(), z.number(), z.string(), z.string(), z.string(), z.array(z.string()), extrasSchema]),
+]);
+
+const extrasOf = (event: ImpressionEvent): Extras => ({
+  ...(event.seller === undefined ? {} : { seller: event.seller }),
+  ...(event.sessionId === undefined ? {} : { sessionId: event.sessionId }),
+  ...(event.breakId === undefined ? {} : { breakId: event.breakId }),
+  ...(event.slot === undefined ? {} : { slot: event.slot }),
+  ...(event.durationMs === undefined ? {} : { durationMs: event.durationMs }),
+});
+
+const hasAny = (extras: Extras): boolean => Object.keys(extras).length > 0;
+
+/** The text of a record: a JSON list, readable in `redis-cli` and about 60 bytes for a plain impression. */
+export const encodeHistoryRecord = (event: ImpressionEvent): string => {
+  const { industryIds } = event;
+  const head = [event.fingerprint, event.at, event.creativeId, event.campaignId ?? '', event.brandId ?? ''];
+  const extras = extrasOf(event);
+  if (hasAny(extras)) return JSON.stringify([...head, industryIds, extras]);
+  return JSON.stringify(industryIds.length > 0 ? [...head, industryIds] : head);
+};
+
+const parseJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new StoredFormatError('a history record is not JSON');
+  }
+};
+
+const orMissing = (id: string): string | undefined => (id === '' ? undefined : id);
+
+export const decodeHistoryRecord = (text: string): HistoryRecord => {
+  const parsed = recordSchema.safeParse(parseJson(text));
+  if (!parsed.success) throw new StoredFormatError('a history record has an unknown form');
+  const [print, at, creativeId, campaignId, brandId, industryIds = [], extras = {}] = parsed.data;
+  return {
+    fingerprint: fingerprint(print),
+    at: epochMs(at),
+    creativeId,
+    campaignId: orMissing(campaignId),
+    brandId: orMissing(brandId),
+    industryIds,
+    ...extras,
+  };
+};
+
+/** The same view that the quota window holds of this impression: whoever counts gets the same numbers from either. */
+export const viewOfHistoryRecord = (record: HistoryRecord): View => ({
+  at: record.at,
+  ...viewOfImpression(record),
+});

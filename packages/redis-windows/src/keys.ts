@@ -1,0 +1,51 @@
+/** The keys of one device: all share the hash tag, so that one script call may touch them in a Cluster. */
+export type DeviceKeys = {
+  history: string;
+  window: string;
+  reservations: string;
+  meta: string;
+  /** The stored pod of a break, by its key. */
+  pod(breakKey: string): string;
+  /** The beacon's mark of an impression that it has taken. */
+  done(markKey: string): string;
+};
+
+export type Keys = {
+  prefix: string;
+  device(tag: string): DeviceKeys;
+  /** partition → offset applied, of one consumer group. */
+  applied(group: string): string;
+  rules: string;
+  /** What SCAN matches to find every key of every device. */
+  everyDevicePattern: string;
+};
+
+export const DEFAULT_KEY_PREFIX = 'adcap:';
+
+const BRACES = /[{}]/;
+const GLOB = /[\\*?[\]]/g;
+
+/**
+ * The one home of key names. A prefix separates installations that share a Redis and carries no brace: the first pair of
+ * braces in a key is its hash tag.
+ */
+export const createKeys = (prefix: string = DEFAULT_KEY_PREFIX): Keys => {
+  if (BRACES.test(prefix)) throw new Error(`the key prefix "${prefix}" must not contain braces`);
+  return {
+    prefix,
+    device: (tag) => {
+      const base = `${prefix}{${tag}}:`;
+      return {
+        history: `${base}h`,
+        window: `${base}w`,
+        reservations: `${base}r`,
+        meta: `${base}m`,
+        pod: (breakKey) => `${base}b:${breakKey}`,
+        done: (markKey) => `${base}d:${markKey}`,
+      };
+    },
+    applied: (group) => `${prefix}applied:${group}`,
+    rules: `${prefix}rules`,
+    everyDevicePattern: `${prefix.replace(GLOB, '\\$&')}{*`,
+  };
+};

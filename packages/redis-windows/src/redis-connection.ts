@@ -1,0 +1,167 @@
+import { Redis } from 'ioredis';
+
+/** The part of a logger that a connection uses. */
+export type ConnectionLogger = {
+  info(bindings: object, message: string): void;
+  warn(bindings: object, message: string): void;
+};
+
+export type ConnectionOptions = {
+  url: string;
+  /** Shown in `CLIENT LIST`. */
+  name: string;
+  logger: ConnectionLogger;
+  /** A writer also reconnects on READONLY: behind a failover its old address may lead to the new master. */
+  role: 'decision' | 'writer';
+};
+
+/**
+ * A connection to one Redis. A command that cannot be sent now, or whose answer is lost with the socket, is rejected at
+ * once and never sent again behind the caller's back: a write replayed after its deadline would be a phantom.
+ */
+export type RedisConnection = {
+  /** Rises with every new ready connection; behind a higher one Redis may have come back older. 0: never connected. */
+  epoch(): number;
+  isReady(): boolean;
+  /** Resolves once commands can be sent; rejects when the connection is closed or the signal aborts first. */
+  whenReady(signal?: AbortSignal): Promise<void>;
+  /** Throws a sentence for the operator when this Redis may evict keys or is older than 6.2. */
+  assertUsable(): Promise<void>;
+  close(): Promise<void>;
+};
+
+const CONNECT_TIMEOUT_MS = 500;
+/** After dropped packets this finds a dead socket in a second; TCP alone needs the better part of a minute. */
+const SOCKET_TIMEOUT_MS = 1_000;
+const RETRY_MS = 250;
+const OLDEST_VERSION = [6, 2] as const;
+const REFUSED = /^(NOPERM|ERR unknown command)/;
+
+const clients = new WeakMap<RedisConnection, Redis>();
+
+/** The client behind a connection, for this package alone. */
+export const clientOf = (connection: RedisConnection): Redis => {
+  const client = clients.get(connection);
+  if (client === undefined) throw new Error('this connection was not made by connectRedis');
+  return client;
+};
+
+/**
+ * Lets everything issued inside leave in one write: without it every command is a system call of its own. Not a
+ * pipeline of the client, which would reorder a script that has to be loaded first and does not work across slots.
+ */
+export const inOneWrite = <T>(connection: RedisConnection, issue: () => T): T => {
+  // Before the first connection there is no socket, and every command is rejected by itself.
+  const stream: Redis['stream'] | undefined = clientOf(connection).stream;
+  stream?.cork();
+  try {
+    return issue();
+  } finally {
+    stream?.uncork();
+  }
+};
+
+const optionsFor = ({ name, role }: ConnectionOptions) => ({
+  connectionName: `adcap:${name}:${role}`,
+  enableOfflineQueue: false,
+  autoResendUnfulfilledCommands: false,
+  // 0: what is in flight when the socket closes is rejected then, not after the next connection.
+  maxRetriesPerRequest: 0,
+  connectTimeout: CONNECT_TIMEOUT_MS,
+  socketTimeout: SOCKET_TIMEOUT_MS,
+  retryStrategy: () => RETRY_MS,
+  reconnectOnError: (error: Error) => role === 'writer' && error.message.startsWith('READONLY'),
+  enableAutoPipelining: false,
+});
+
+const field = (info: string, name: string): string | undefined =>
+  new RegExp(`^${name}:(.*?)\\r?$`, 'm').exec(info)?.[1];
+
+const isRecentEnough = (version: string): boolean => {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  return major > OLDEST_VERSION[0] || (major === OLDEST_VERSION[0] && minor >= OLDEST_VERSION[1]);
+};
+
+/** Managed Redis often forbids CONFIG, and some INFO too. */
+const infoOf = async (client: Redis): Promise<string | undefined> => {
+  try {
+    return await client.info();
+  } catch (error) {
+    if (error instanceof Error && REFUSED.test(error.message)) return undefined;
+    throw error;
+  }
+};
+
+const assertUsable = async (client: Redis, logger: ConnectionLogger): Promise<void> => {
+  const info = await infoOf(client);
+  const policy = info === undefined ? undefined : field(info, 'maxmemory_policy');
+  if (info === undefined || policy === undefined) {
+    logger.warn({}, 'Redis does not tell its eviction policy; make sure that it is noeviction');
+    return;
+  }
+  const version = field(info, 'redis_version') ?? '';
+  if (!isRecentEnough(version)) throw new Error(`Redis ${version} is too old: 6.2 or newer is needed`);
+  if (policy !== 'noeviction')
+    throw new Error(
+      `Redis has maxmemory-policy ${policy}: set it to noeviction, an evicted counter cannot always be noticed`,
+    );
+};
+
+const whenReady = async (client: Redis, signal: AbortSignal | undefined): Promise<void> => {
+  if (client.status === 'ready') return;
+  if (client.status === 'end') throw new Error('the connection to Redis is closed');
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const onEnd = (): void => {
+    reject(new Error('the connection to Redis is closed'));
+  };
+  const onAbort = (): void => {
+    reject(new Error('Redis did not become ready in time', { cause: signal?.reason }));
+  };
+  client.once('ready', resolve);
+  client.once('end', onEnd);
+  signal?.addEventListener('abort', onAbort);
+  if (signal?.aborted === true) onAbort();
+  try {
+    await promise;
+  } finally {
+    client.off('ready', resolve);
+    client.off('end', onEnd);
+    signal?.removeEventListener('abort', onAbort);
+  }
+};
+
+const close = async (client: Redis): Promise<void> => {
+  if (client.status === 'end') return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  client.once('end', resolve);
+  client.disconnect();
+  await promise;
+};
+
+/** Connects in the background and for ever: every 250 ms until it succeeds, and again after every loss. */
+export const connectRedis = (options: ConnectionOptions): RedisConnection => {
+  const { logger, name } = options;
+  const client = new Redis(options.url, optionsFor(options));
+  let epoch = 0;
+  let lastProblem = '';
+  client.on('ready', () => {
+    epoch += 1;
+    lastProblem = '';
+    logger.info({ connection: name, epoch }, 'connected to Redis');
+  });
+  client.on('error', (error: Error) => {
+    // Four times a second while Redis is away: said once for each kind of trouble.
+    if (error.message === lastProblem) return;
+    lastProblem = error.message;
+    logger.warn({ connection: name, err: error }, 'no connection to Redis');
+  });
+  const connection: RedisConnection = {
+    epoch: () => epoch,
+    isReady: () => client.status === 'ready',
+    whenReady: (signal) => whenReady(client, signal),
+    assertUsable: () => assertUsable(client, logger),
+    close: () => close(client),
+  };
+  clients.set(connection, client);
+  return connection;
+};

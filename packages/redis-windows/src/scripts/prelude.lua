@@ -1,0 +1,46 @@
+--[[ What scripts share; prepended to each of them.
+A member of r: head 1, id 8, break key 8, slot 1, creative 6, … (reservation-member.ts). Its place is the 15 bytes of
+break key, slot and creative. ]]
+local REFUSED = { erased = -1, expired = -2, tooLate = -3, conflict = -4, full = -5 }
+
+local function nowMs()
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+-- Lua prints a number of more than 14 digits as 1e+14.
+local function text(number)
+  return string.format('%.0f', number)
+end
+
+local function idOf(member) return string.sub(member, 2, 9) end
+local function breakKeyOf(member) return string.sub(member, 10, 17) end
+local function placeOf(member) return string.sub(member, 10, 24) end
+
+local function raiseVersion(meta, ttlMs)
+  local version = redis.call('HINCRBY', meta, 'v', 1)
+  redis.call('PEXPIRE', meta, ttlMs)
+  return version
+end
+
+-- The key lives exactly as long as its last member.
+local function expireWithLast(reservations)
+  local last = redis.call('ZREVRANGE', reservations, 0, 0, 'WITHSCORES')
+  if last[2] then redis.call('PEXPIREAT', reservations, last[2]) end
+end
+
+-- Takes the reservation that an impression answers out of the set: its own, else the one of its place. `held` are the
+-- members of the set; one that was taken is taken from there, too.
+local function takeReservation(reservations, held, id, place)
+  local found
+  for index, member in ipairs(held) do
+    if idOf(member) == id then
+      found = index
+      break
+    end
+    if not found and place ~= '' and placeOf(member) == place then found = index end
+  end
+  if not found then return false end
+  redis.call('ZREM', reservations, table.remove(held, found))
+  return true
+end

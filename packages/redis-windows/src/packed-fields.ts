@@ -23,12 +23,18 @@ export const packHead = (version: number, industries: number): number => {
   return (version << COUNT_BITS) | industries;
 };
 
-/** The number of industries of the member that starts at `offset`. */
-export const readHead = (blob: Buffer, offset: number, version: number): number => {
+/** A format of packed members: its version and the length of a member without its industries. */
+export type PackedFormat = { version: number; fixedBytes: number };
+
+/** The number of industries of the member that starts at `offset`, all of which is there. */
+export const readHead = (blob: Buffer, offset: number, format: PackedFormat): number => {
   const head = blob[offset];
-  if (head === undefined || head >> COUNT_BITS !== version)
-    throw new StoredFormatError(`a stored member is not of format ${version}`);
-  return head & MAX_COUNT;
+  if (head === undefined || head >> COUNT_BITS !== format.version)
+    throw new StoredFormatError(`a stored member is not of format ${format.version}`);
+  const industries = head & MAX_COUNT;
+  if (offset + format.fixedBytes + industries * UINT48_BYTES > blob.length)
+    throw new StoredFormatError('a stored member is cut short');
+  return industries;
 };
 
 export const writeUint48 = (buffer: Buffer, value: number, offset: number): number =>

@@ -13,8 +13,6 @@ import {
   writeUint48,
 } from './packed-fields.ts';
 
-const VERSION = 1;
-
 // Where each field starts. The scripts read id, break key and place (break key + slot + creative, 15 bytes) here.
 const ID = 1;
 const BREAK_KEY = 9;
@@ -25,6 +23,7 @@ const BRAND = 30;
 const AT = 36;
 const EXPIRES_AT = 42;
 const INDUSTRIES = 48;
+const FORMAT = { version: 1, fixedBytes: INDUSTRIES };
 const PLACE_BYTES = CREATIVE + UINT48_BYTES - BREAK_KEY;
 const MAX_SLOT = 255;
 
@@ -36,7 +35,7 @@ const MAX_SLOT = 255;
 export const encodeReservation = (reservation: Reservation): Buffer => {
   const { industries } = reservation;
   const bytes = Buffer.allocUnsafe(INDUSTRIES + industries.length * UINT48_BYTES);
-  bytes[0] = packHead(VERSION, industries.length);
+  bytes[0] = packHead(FORMAT.version, industries.length);
   idBytes(reservation.id).copy(bytes, ID);
   idBytes(reservation.breakKey).copy(bytes, BREAK_KEY);
   bytes.writeUInt8(reservation.slot, SLOT);
@@ -55,7 +54,7 @@ export const decodeReservations = (blob: Buffer): Reservation[] => {
   const reservations: Reservation[] = [];
   let offset = 0;
   while (offset < blob.length) {
-    const industries = readHead(blob, offset, VERSION);
+    const industries = readHead(blob, offset, FORMAT);
     reservations.push({
       id: readFingerprint(blob, offset + ID),
       breakKey: readId(blob, offset + BREAK_KEY),

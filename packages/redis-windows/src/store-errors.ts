@@ -9,15 +9,12 @@ const DEAD_REPLY = /\bWRONGTYPE\b|not an integer|not a valid float|would overflo
 /** What the server says when it reports an error that a command met inside a script: the code may stand anywhere. */
 const isDeadReply = (error: Error): boolean => error.name === 'ReplyError' && DEAD_REPLY.test(error.message);
 
-const isDecodingError = (error: unknown): boolean =>
-  error instanceof StoredFormatError || error instanceof RangeError || error instanceof SyntaxError;
-
 /**
  * Law 14: whether the same call may work later. True for TRYAGAIN, ASK, MOVED, CLUSTERDOWN, READONLY, LOADING,
  * MASTERDOWN, OOM, NOSCRIPT, a broken or missing connection and a timeout; false for WRONGTYPE and what cannot be
  * decoded. Total: what it does not know may be retried, because a stuck partition is seen and a lost impression is not.
  */
 export const isRetryableStoreError = (error: unknown): boolean => {
-  if (isDecodingError(error)) return false;
+  if (error instanceof StoredFormatError) return false;
   return !(error instanceof Error && isDeadReply(error));
 };

@@ -16,8 +16,6 @@ import {
 /** What `w` holds of one impression. */
 export type WindowMember = View & { fingerprint: Fingerprint };
 
-const VERSION = 1;
-
 // Where each field starts. apply-window.lua and trim-device.lua read the fingerprint and the creative at these places.
 const AT = 1;
 const FINGERPRINT = 7;
@@ -25,12 +23,13 @@ const CREATIVE = 15;
 const CAMPAIGN = 21;
 const BRAND = 27;
 const INDUSTRIES = 33;
+const FORMAT = { version: 1, fixedBytes: INDUSTRIES };
 
 /** The bytes of a member; two members with the same fields are the same bytes. */
 export const encodeWindowMember = (member: WindowMember): Buffer => {
   const { industries } = member;
   const bytes = Buffer.allocUnsafe(INDUSTRIES + industries.length * UINT48_BYTES);
-  bytes[0] = packHead(VERSION, industries.length);
+  bytes[0] = packHead(FORMAT.version, industries.length);
   writeUint48(bytes, member.at, AT);
   idBytes(member.fingerprint).copy(bytes, FINGERPRINT);
   writeUint48(bytes, member.creative, CREATIVE);
@@ -76,7 +75,7 @@ export const decodeViews = (blob: Buffer): View[] => {
   const views: View[] = [];
   let offset = 0;
   while (offset < blob.length) {
-    const industries = readHead(blob, offset, VERSION);
+    const industries = readHead(blob, offset, FORMAT);
     views.push(viewAt(blob, offset, industries));
     offset += INDUSTRIES + industries * UINT48_BYTES;
   }
@@ -84,6 +83,6 @@ export const decodeViews = (blob: Buffer): View[] => {
 };
 
 export const decodeWindowMember = (bytes: Buffer): WindowMember => ({
-  ...viewAt(bytes, 0, readHead(bytes, 0, VERSION)),
+  ...viewAt(bytes, 0, readHead(bytes, 0, FORMAT)),
   fingerprint: readFingerprint(bytes, FINGERPRINT),
 });

@@ -8,7 +8,7 @@ const CUT_OFF_MS = 5_000;
  * Lets `server.close()` end soon. Node closes only connections that are idle at that moment; those that are answering
  * would idle on for the keep-alive time, and those that were opened ahead and never used would wait for their request.
  */
-export const drainConnections = (server: HttpServer): void => {
+export const drainConnections = (server: HttpServer, cutOffMs = CUT_OFF_MS): void => {
   const unused = new Set<Socket>();
   let draining = false;
 
@@ -23,7 +23,7 @@ export const drainConnections = (server: HttpServer): void => {
   server.addHook('preClose', (done) => {
     draining = true;
     for (const socket of unused) socket.destroy();
-    const timer = setTimeout(() => server.server.closeAllConnections(), CUT_OFF_MS);
+    const timer = setTimeout(() => server.server.closeAllConnections(), cutOffMs);
     server.server.once('close', () => clearTimeout(timer));
     done();
   });

@@ -5,6 +5,7 @@ import fastifySwaggerUi from '@fastify/swagger-ui';
 import { type FastifyBaseLogger, type FastifyInstance, fastify, LogController } from 'fastify';
 import { jsonSchemaTransform, serializerCompiler, type ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { Registry } from 'prom-client';
+import { registerBuildInfo } from './build-info.ts';
 import { answerClientError } from './client-error.ts';
 import { drainConnections } from './drain-connections.ts';
 import { answerProblem } from './error-handler.ts';
@@ -105,6 +106,7 @@ export const createHttpServer = async (options: HttpServerOptions): Promise<Http
   server.addHook('onRequest', createRequestGuard(routes));
   server.addHook('onResponse', createHttpMetrics(options.registry));
   server.decorateRequest('role', undefined);
+  registerBuildInfo(options.registry, options);
   await addApiDocs(server, options);
   addOperationalRoutes(server, options);
   return server;

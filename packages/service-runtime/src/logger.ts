@@ -34,5 +34,6 @@ export const createLogger = (
     serializers: { err: (value: unknown) => (value instanceof Error ? describeError(value) : value) },
     redact: { paths: SECRET_PATHS, censor: '[redacted]' },
   };
-  return destination === undefined ? pino(settings) : pino(settings, destination);
+  // Written before the call returns: the last lines of a process that exits are those that say why.
+  return pino(settings, destination ?? pino.destination({ dest: 1, sync: true }));
 };

@@ -22,7 +22,7 @@ export type ServiceContext<Config> = {
   /** Aborted when the process begins to stop, also in the middle of its start. */
   signal: AbortSignal;
   /** Stops the process in order with exit code 1, so that its supervisor starts it again. */
-  fail(error: unknown): void;
+  fail: (error: unknown) => void;
 };
 
 /** Opens what the service needs, in order, each thing handed to the stack; resolves when it is ready. */
@@ -116,20 +116,19 @@ const closeInTime = async (
   }
 };
 
-/** Runs the start; a start that was told to stop meanwhile fails as a matter of course. */
-const startUp = async <Config>(
-  start: ServiceStart<Config>,
-  stack: AsyncDisposableStack,
-  context: ServiceContext<Config>,
+/** Runs the start; one that was told to stop meanwhile fails as a matter of course. */
+const startUp = async (
+  run: () => Promise<void>,
+  { health, logger, signal }: Pick<ServiceContext<unknown>, 'health' | 'logger' | 'signal'>,
 ) => {
   try {
-    await start(stack, context);
-    if (context.signal.aborted) return;
-    context.health.markReady();
-    context.logger.info('ready');
-  } catch (err) {
-    if (!context.signal.aborted) context.fail(err);
+    await run();
+  } catch (error) {
+    if (!signal.aborted) throw error;
   }
+  if (signal.aborted) return;
+  health.markReady();
+  logger.info('ready');
 };
 
 /**
@@ -149,20 +148,20 @@ export const runService = async <Config>(
   onUnforeseen(logger);
 
   const stack = new AsyncDisposableStack();
-  const fail = (err: unknown): void => {
-    logger.fatal({ err }, 'service failed');
+  const failWith = (message: string) => (err: unknown) => {
+    logger.fatal({ err }, message);
     stopped.resolve(1);
   };
-  const { signal } = stopping;
-  void startUp(start, stack, {
+  const context: ServiceContext<Config> = {
     config,
     logger,
     clock: systemClock,
     registry: createMetricsRegistry(),
     health,
-    signal,
-    fail,
-  });
+    signal: stopping.signal,
+    fail: failWith('service failed'),
+  };
+  startUp(async () => start(stack, context), context).catch(failWith('start failed'));
 
   const exitCode = await stopped.promise;
   health.markDraining();

@@ -1,6 +1,10 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { fastify } from 'fastify';
+import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import { expect, test } from 'vitest';
+import { drainConnections } from '../src/drain-connections.ts';
+import { listen } from '../src/index.ts';
 import { startServer } from './start-server.ts';
 
 /** A close that waits for idle connections would take the keep-alive time, 65 s. */
@@ -39,4 +43,19 @@ test('a connection that was opened ahead and never used does not hold up the sto
   await sample.server.close();
   await once(socket.resume(), 'close');
   expect(socket.destroyed).toBe(true);
+});
+
+test('a caller that never takes its answer is cut off, and the server closes', PROMPTLY, async () => {
+  const entered = Promise.withResolvers<void>();
+  const server = fastify().withTypeProvider<ZodTypeProvider>();
+  drainConnections(server, 50);
+  server.get('/stuck', async () => {
+    entered.resolve();
+    return new Promise<never>(() => undefined);
+  });
+  const address = await listen(server, { host: '127.0.0.1', port: 0 });
+  const stuck = fetch(new URL('/stuck', address)).catch((error: unknown) => error);
+  await entered.promise;
+  await server.close();
+  expect(await stuck).toBeInstanceOf(TypeError);
 });

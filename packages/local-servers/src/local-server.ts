@@ -1,0 +1,28 @@
+/** A server that runs on this machine until it is stopped. */
+export type LocalServer = AsyncDisposable & {
+  /** `redis://127.0.0.1:port` or `127.0.0.1:port`. */
+  readonly address: string;
+  readonly port: number;
+  readonly kind: 'native' | 'docker';
+  /** Ends it in an orderly way and waits until it is gone. */
+  stop(): Promise<void>;
+  /** Ends it without a chance to tidy up. */
+  kill(): Promise<void>;
+  /** Starts it again on the same port with the same data, after `stop` or `kill`. */
+  restart(): Promise<void>;
+  /** Stops it from running without closing its connections. */
+  pause(): Promise<void>;
+  resume(): Promise<void>;
+};
+
+export type ServerOptions = {
+  /** Where downloads are kept between runs. */
+  cacheDir: string;
+  /** Where this server keeps its data and log; made if it is missing. */
+  dataDir: string;
+  /** A free one where none is given. */
+  port?: number;
+  /** `auto` takes Docker where its daemon answers. */
+  mode?: 'auto' | 'native' | 'docker';
+  onProgress?: (line: string) => void;
+};

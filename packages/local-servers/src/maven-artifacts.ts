@@ -1,0 +1,51 @@
+import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import path from 'node:path';
+import { LocalServerError } from './local-server-error.ts';
+import { lastLine, runCommand } from './run-command.ts';
+
+const isFilled = async (folder: string): Promise<boolean> => {
+  try {
+    return (await readdir(folder)).length > 0;
+  } catch {
+    return false;
+  }
+};
+
+/** Maven's first error line says more than its last. */
+const mavenComplaint = (output: string): string =>
+  output.split('\n').find((line) => line.startsWith('[ERROR]')) ?? lastLine(output);
+
+/**
+ * The jars that a pom names, in a folder of the cache. They are copied beside it first and renamed into place at the end, so
+ * that a broken download is never taken for a good one.
+ */
+export const mavenArtifacts = async (
+  pom: string,
+  folder: string,
+  onProgress: (line: string) => void,
+): Promise<string> => {
+  if (await isFilled(folder)) return folder;
+  await mkdir(path.dirname(folder), { recursive: true });
+  const partial = await mkdtemp(`${folder}.partial-`);
+  onProgress(`downloading ${path.basename(folder)} (once; kept in ${path.dirname(folder)})`);
+  const args = ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', `-DoutputDirectory=${partial}`];
+  const { code, output, missing } = await runCommand('mvn', args, { timeoutMs: 600_000 });
+  if (code !== 0) {
+    await rm(partial, { recursive: true, force: true });
+    throw missing
+      ? new LocalServerError(
+          'MAVEN_MISSING',
+          'mvn is not on the PATH: install Maven 3.8 or newer, or start Docker',
+        )
+      : new LocalServerError(
+          'DOWNLOAD_FAILED',
+          `${path.basename(folder)} could not be downloaded; run the command again when the network is back: ${mavenComplaint(output)}`,
+        );
+  }
+  await rename(partial, folder).catch(async (error: unknown) => {
+    // Another process may have put the same folder there meanwhile.
+    await rm(partial, { recursive: true, force: true });
+    if (!(await isFilled(folder))) throw error;
+  });
+  return folder;
+};

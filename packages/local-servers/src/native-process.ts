@@ -1,0 +1,109 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { LocalServerError } from './local-server-error.ts';
+import { lastLine } from './run-command.ts';
+
+const STOP_DEADLINE_MS = 15_000;
+const START_DEADLINE_MS = 60_000;
+const POLL_MS = 50;
+
+const alive = new Set<ChildProcess>();
+// Whatever way this process ends, no server outlives it.
+process.once('exit', () => {
+  for (const child of alive) child.kill('SIGKILL');
+});
+
+export type NativeCommand = {
+  name: string;
+  command: string;
+  args: readonly string[];
+  logFile: string;
+  /** Resolves when the server answers a real request, rejects while it does not. */
+  answers: () => Promise<void>;
+};
+
+const tail = (logFile: string): string => {
+  try {
+    return lastLine(readFileSync(logFile, 'utf8'));
+  } catch {
+    return 'no log';
+  }
+};
+
+/** A server as a child process of its own group, so that Ctrl-C reaches whoever started it and not the server. */
+export class NativeProcess {
+  readonly #what: NativeCommand;
+  #child: ChildProcess | undefined;
+  #ended: Promise<void> = Promise.resolve();
+
+  constructor(what: NativeCommand) {
+    this.#what = what;
+  }
+
+  /** Starts it and waits until it answers; a server that does not is ended again. */
+  async start(): Promise<void> {
+    const { name, command, args, logFile } = this.#what;
+    const log = openSync(logFile, 'a');
+    const child = spawn(command, args, { stdio: ['ignore', log, log], detached: true });
+    closeSync(log);
+    alive.add(child);
+    this.#child = child;
+    let failure: string | undefined;
+    this.#ended = new Promise((resolve) => {
+      const end = (why: string): void => {
+        failure = why;
+        alive.delete(child);
+        resolve();
+      };
+      child.once('error', (error) => end(error.message));
+      child.once('exit', (code, signal) => end(`it ended with ${signal ?? code}`));
+    });
+    const deadline = Date.now() + START_DEADLINE_MS;
+    for (;;) {
+      const answered = await this.#what.answers().then(
+        () => true,
+        () => false,
+      );
+      if (answered && failure === undefined) return;
+      if (failure !== undefined || Date.now() > deadline) {
+        await this.kill();
+        const why = failure ?? 'it does not answer';
+        throw new LocalServerError(
+          'DID_NOT_START',
+          `${name} did not start: ${why}; ${logFile} ends: ${tail(logFile)}`,
+        );
+      }
+      await delay(POLL_MS);
+    }
+  }
+
+  signal(signal: NodeJS.Signals): void {
+    this.#child?.kill(signal);
+  }
+
+  async stop(): Promise<void> {
+    this.signal('SIGCONT');
+    this.signal('SIGTERM');
+    const hurry = setTimeout(() => this.signal('SIGKILL'), STOP_DEADLINE_MS);
+    await this.#ended;
+    clearTimeout(hurry);
+  }
+
+  async kill(): Promise<void> {
+    this.signal('SIGKILL');
+    await this.#ended;
+  }
+}
+
+/** The part of a local server that every native one shares. */
+export const nativeServer = (process: NativeProcess, address: { address: string; port: number }) => ({
+  ...address,
+  kind: 'native' as const,
+  stop: () => process.stop(),
+  kill: () => process.kill(),
+  restart: () => process.start(),
+  pause: async () => process.signal('SIGSTOP'),
+  resume: async () => process.signal('SIGCONT'),
+  [Symbol.asyncDispose]: () => process.stop(),
+});

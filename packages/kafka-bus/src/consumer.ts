@@ -6,7 +6,7 @@ import { type BusSettings, type Clock, systemClock } from './bus-settings.ts';
 import type { DeadLetterSettings } from './dead-letter.ts';
 import { GroupSession } from './group-session.ts';
 import { type PartitionProgress, ProgressBook } from './progress.ts';
-import { TopicOffsets } from './topic-offsets.ts';
+import { type GroupOffsets, TopicOffsets } from './topic-offsets.ts';
 
 export type ConsumerOptions<Event> = {
   bus: BusSettings;
@@ -103,11 +103,15 @@ export const runConsumer = <Event>(options: ConsumerOptions<Event>): Consumer =>
     }
   };
 
+  const notePositions = ({ ends, committed }: GroupOffsets): void => {
+    for (const [partition, { low, high }] of ends) {
+      progress.noteEnd(partition, high);
+      progress.noteStart(partition, committed.get(partition) ?? low);
+    }
+  };
+  // A stuck partition gets no batch that would tell how far the log has gone on.
   const endPoll = setInterval(() => {
-    offsets.ends(topic).then(
-      (ends) => ends.forEach(({ high }, partition) => progress.noteEnd(partition, high)),
-      () => {},
-    );
+    offsets.ofGroup(groupId, topic).then(notePositions, () => {});
   }, END_POLL_MS);
   const consuming = consume();
 

@@ -1,7 +1,7 @@
 import type { Batch as KafkaBatch, Consumer as KafkaConsumer } from 'kafkajs';
 import type { BusSettings } from './bus-settings.ts';
 import type { FollowerOptions } from './compacted-follower.ts';
-import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
+import { createKafkaClient, type KafkaClient, METADATA_MAX_AGE_MS } from './kafka-client.ts';
 import { toRawMessage } from './raw-message.ts';
 
 type FollowerSessionOptions = {
@@ -49,6 +49,7 @@ export class FollowerSession {
       heartbeatInterval: SESSION_TIMEOUT_MS / 5,
       maxWaitTimeInMs: FETCH_WAIT_MS,
       allowAutoTopicCreation: false,
+      metadataMaxAge: METADATA_MAX_AGE_MS,
       retry: {
         retries: 3,
         initialRetryTime: 100,

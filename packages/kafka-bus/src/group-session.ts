@@ -2,7 +2,7 @@ import type { EachBatchPayload, Batch as KafkaBatch, Consumer as KafkaConsumer }
 import type { BatchRunner, Stretch } from './batch-runner.ts';
 import { brokerErrorType } from './bus-errors.ts';
 import type { BusSettings, Clock } from './bus-settings.ts';
-import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
+import { createKafkaClient, type KafkaClient, METADATA_MAX_AGE_MS } from './kafka-client.ts';
 import { OffsetCommits } from './offset-commits.ts';
 import { type Admission, PositionGate, type PositionGateOptions } from './position-gate.ts';
 import type { ProgressBook } from './progress.ts';
@@ -61,6 +61,7 @@ export class GroupSession<Event> {
       rebalanceTimeout: Math.max(sessionTimeoutMs, 30_000),
       maxWaitTimeInMs: FETCH_WAIT_MS,
       allowAutoTopicCreation: false,
+      metadataMaxAge: METADATA_MAX_AGE_MS,
       // A short absence of the brokers is ridden out inside one membership.
       retry: {
         retries: 8,

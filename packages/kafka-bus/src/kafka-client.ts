@@ -21,6 +21,9 @@ type KafkaClientOptions = BusSettings & {
 };
 
 const CONNECT_TIMEOUT_MS = 2_000;
+/** How soon partitions that were added to a topic are noticed. */
+export const METADATA_MAX_AGE_MS = 60_000;
+
 const KEEP_ALIVE_MS = 30_000;
 
 export const createKafkaClient = (options: KafkaClientOptions): KafkaClient => {

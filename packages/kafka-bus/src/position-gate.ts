@@ -1,5 +1,6 @@
 import { type Backoff, backoffDelayMs, DEFAULT_BACKOFF, pause, settledOrAborted } from './backoff.ts';
 import type { AppliedPositions } from './batch-handler.ts';
+import { bounded } from './bounded.ts';
 import type { BusLogger } from './bus-settings.ts';
 import type { GroupOffsets, PartitionEnds } from './topic-offsets.ts';
 
@@ -20,6 +21,8 @@ export type Admission = { readonly generation: number; readonly epoch: number };
 
 /** How often the store's epoch is looked at when no batch comes that would ask. */
 const EPOCH_POLL_MS = 200;
+/** A store that never answers must not keep a partition for ever. */
+const READ_LIMIT_MS = 5_000;
 
 /**
  * Keeps a partition without holes. The store may come back older than the committed offsets; so on every assignment
@@ -127,7 +130,10 @@ export class PositionGate {
   async #place(appliedPositions: AppliedPositions, admission: Admission): Promise<void> {
     const { offsets, seek, logger } = this.#options;
     const assigned = this.#assigned;
-    const [applied, { committed, ends }] = await Promise.all([appliedPositions.read(), offsets()]);
+    const [applied, { committed, ends }] = await Promise.all([
+      bounded(appliedPositions.read(), READ_LIMIT_MS, 'The store did not answer in time'),
+      offsets(),
+    ]);
     if (admission.generation !== this.#generation || admission.epoch !== this.#epoch()) return;
     for (const partition of assigned) {
       const limit = ends.get(partition);
@@ -141,15 +147,10 @@ export class PositionGate {
       }
       this.#expected.set(partition, target);
       seek(partition, target);
-      logger.info(
-        {
-          partition,
-          offset: String(target),
-          applied: String(applied.get(partition)),
-          committed: String(committed.get(partition)),
-        },
-        'partition positioned',
-      );
+      const bindings = { partition, offset: String(target), committed: String(committed.get(partition)) };
+      if (target < (committed.get(partition) ?? target))
+        logger.warn(bindings, 'the store is behind, reading again');
+      else logger.debug(bindings, 'partition positioned');
     }
   }
 }

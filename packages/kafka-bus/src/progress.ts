@@ -1,6 +1,6 @@
 /** How far one partition is. */
 export type PartitionProgress = {
-  /** The next offset to apply; undefined until the first batch of this assignment. */
+  /** The next offset to apply; undefined until it is known. */
   nextOffset: bigint | undefined;
   /** The log's end as last heard of. */
   highWatermark: bigint | undefined;
@@ -27,6 +27,12 @@ export class ProgressBook {
   noteEnd(partition: number, highWatermark: bigint): void {
     const state = this.#partitions.get(partition);
     if (state !== undefined) state.highWatermark = highWatermark;
+  }
+
+  /** Where the partition stands while no batch has come that would say so. */
+  noteStart(partition: number, nextOffset: bigint): void {
+    const state = this.#partitions.get(partition);
+    if (state !== undefined) state.nextOffset ??= nextOffset;
   }
 
   noteAttempt(partition: number, attempt: number, at: { nowMs: number; oldestTimestampMs: number }): void {

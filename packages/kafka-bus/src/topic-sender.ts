@@ -1,9 +1,10 @@
 import { CompressionTypes, type Producer as KafkaProducer, type Message, Partitioners } from 'kafkajs';
 import { type Backoff, backoffDelayMs, pause } from './backoff.ts';
+import { bounded } from './bounded.ts';
 import { BusRefused, isRetryableBusError } from './bus-errors.ts';
 import type { BusMessage } from './bus-message.ts';
 import type { BusSettings } from './bus-settings.ts';
-import { createKafkaClient, type KafkaClient } from './kafka-client.ts';
+import { createKafkaClient, type KafkaClient, METADATA_MAX_AGE_MS } from './kafka-client.ts';
 import type { Chunk } from './pending-sends.ts';
 
 export type TopicSenderOptions = {
@@ -183,6 +184,7 @@ export class TopicSender {
     const producer = client.kafka.producer({
       createPartitioner: Partitioners.DefaultPartitioner,
       allowAutoTopicCreation: false,
+      metadataMaxAge: METADATA_MAX_AGE_MS,
       retry: { retries: 0 },
     });
     try {
@@ -201,18 +203,8 @@ export class TopicSender {
   }
 
   /** kafkajs bounds a request, not all of what it does around one. */
-  async #bounded(work: Promise<unknown>): Promise<void> {
-    const { promise: timedOut, reject } = Promise.withResolvers<never>();
-    const timer = setTimeout(() => {
-      reject(Object.assign(new Error('The brokers did not answer in time'), { code: 'ETIMEDOUT' }));
-    }, this.#options.attemptTimeoutMs);
-    try {
-      await Promise.race([work, timedOut]);
-    } finally {
-      clearTimeout(timer);
-      // The loser of the race may still reject.
-      work.catch(() => {});
-    }
+  #bounded<Result>(work: Promise<Result>): Promise<Result> {
+    return bounded(work, this.#options.attemptTimeoutMs, 'The brokers did not answer in time');
   }
 }
 

@@ -19,6 +19,8 @@ describe('ProgressBook', () => {
     book.assign([0], 0);
     expect(book.snapshot().get(0)?.lag).toBeUndefined();
     book.noteEnd(0, 10n);
+    book.noteStart(0, 4n);
+    expect(book.snapshot().get(0)?.lag).toBe(6n);
     book.noteApplied(0, 10n, 5);
     expect(book.snapshot().get(0)).toMatchObject({
       lag: 0n,

@@ -7,14 +7,20 @@ import { clientOf, inOneWrite, type RedisConnection } from './redis-connection.t
 /** Consecutive impressions of one partition, and the offset after them. */
 export type ImpressionBatch = {
   events: readonly ImpressionEvent[];
-  applied: { group: string; partition: number; nextOffset: bigint };
+  applied: {
+    group: string;
+    partition: number;
+    nextOffset: bigint;
+    /** The epoch of the connection in which the partition was positioned; nothing is written in any other. */
+    epoch: number;
+  };
 };
 
 export type ImpressionWriter = {
   /**
-   * Applies a batch and returns one result an event, in their order. Failure policy: what one device meets is in the
-   * results of its events and stops no other device; the applied offset moves only when nothing is left to retry.
-   * Throws only when that offset could not be written, and then the whole batch may be applied again.
+   * Applies a batch and returns one result an event, in their order. Failure policy: never throws. What one device meets
+   * is in the results of its events and stops no other device; the applied offset moves only when nothing is left to
+   * retry, and where it could not be moved every event is to be retried. Applying twice equals applying once.
    */
   applyBatch(batch: ImpressionBatch): Promise<ApplyResult[]>;
 };
@@ -24,6 +30,8 @@ export type ApplyToDevice = (keys: DeviceKeys, events: readonly ImpressionEvent[
 
 /** A device that sends thousands at once gets several calls: no script may hold up the others for long. */
 const EVENTS_PER_CALL = 128;
+
+const OTHER_EPOCH = 'Redis was reconnected since the partition was positioned';
 
 type Placed = { event: ImpressionEvent; index: number };
 
@@ -62,19 +70,37 @@ export const createImpressionWriter = (
     }
   };
 
+  const writeApplied = async ({
+    group,
+    partition,
+    nextOffset,
+  }: ImpressionBatch['applied']): Promise<void> => {
+    await clientOf(connection).hset(keys.applied(group), String(partition), String(nextOffset));
+  };
+
   return {
     applyBatch: async ({ events, applied }) => {
+      const retryAll = (error: unknown): ApplyResult[] =>
+        events.map(() => ({ kind: 'failed', retryable: true, error }));
+      const isOtherEpoch = (): boolean => connection.epoch() !== applied.epoch;
+      if (isOtherEpoch()) return retryAll(new Error(OTHER_EPOCH));
+
       const results: ApplyResult[] = [];
       const calls = byDevice(events).flatMap(inCalls);
       // 1. One script call a device, all leaving together. A crash after some of them: they are applied and the offset
       //    is not, so they are read again and are repeats.
       await inOneWrite(connection, () => Promise.all(calls.map((call) => applyCall(call, results))));
       if (results.some(isRetryable)) return results;
-      // 2. The applied offset, on the same connection and only now: with it in one write with the data, a device that
-      //    was refused (OOM, READONLY) would be behind the offset and never be read again. A crash before it: as above.
-      //    A Redis that comes back older has lost the end of both, the offset never less than the data.
-      const { group, partition, nextOffset } = applied;
-      await clientOf(connection).hset(keys.applied(group), String(partition), String(nextOffset));
+      // 2. The applied offset, on the same connection and only now: in one write with the data, a device that was
+      //    refused (OOM, READONLY) would lie before the offset and never be read again. A crash before it: as above. A
+      //    Redis that comes back older has lost the end of both, never the data alone; one that came back between the
+      //    two has another epoch, and there the offset would hide what it lost.
+      if (isOtherEpoch()) return retryAll(new Error(OTHER_EPOCH));
+      try {
+        await writeApplied(applied);
+      } catch (error) {
+        return retryAll(error);
+      }
       return results;
     },
   };

@@ -32,13 +32,13 @@ export const IMPORT_TABLE: Readonly<Record<string, Allowance>> = {
   'packages/impression-consumer': service(http),
   'packages/client-sdk': { ours: ['contracts'], thirdParty: [], node: false },
   'packages/local-servers': {
-    ours: [],
-    thirdParty: ['testcontainers', 'kafkajs', 'ioredis', 'yauzl', 'fflate', 'zod'],
+    ours: ['kafka-bus'],
+    thirdParty: ['testcontainers', 'ioredis', 'fflate'],
     node: true,
   },
   'packages/testkit': {
     ours: [...domain, 'local-servers', 'identity', 'redis-windows', 'kafka-bus', 'client-sdk'],
-    thirdParty: ['vitest', 'fast-check', 'ioredis', 'kafkajs'],
+    thirdParty: ['vitest', 'fast-check', 'ioredis'],
     node: true,
   },
   'services/beacon': service([...http, '@fastify/cors']),
@@ -60,5 +60,5 @@ export const IMPORT_TABLE: Readonly<Record<string, Allowance>> = {
 /** The only homes of the two clients; tests and local servers may also speak to the servers directly. */
 export const CLIENT_HOMES: Readonly<Record<string, readonly string[]>> = {
   ioredis: ['packages/redis-windows', 'packages/local-servers', 'packages/testkit'],
-  kafkajs: ['packages/kafka-bus', 'packages/local-servers', 'packages/testkit'],
+  kafkajs: ['packages/kafka-bus'],
 };

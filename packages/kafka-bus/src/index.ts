@@ -15,4 +15,5 @@ export type { DeadLetterSettings } from './dead-letter.ts';
 export { deadLetter, drop, type Outcome, ok, retry } from './outcome.ts';
 export { createProducer, type Producer, type ProducerOptions } from './producer.ts';
 export type { PartitionProgress } from './progress.ts';
+export { brokersAnswer, createMissingTopics, deleteTopics, type TopicSpec } from './topic-admin.ts';
 export { type PartitionEnds, TopicOffsets } from './topic-offsets.ts';

@@ -91,7 +91,7 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
     take: createTakeImpressions({ publishOnce, metrics: deps.metrics }),
     context: {
       retentionMs: config.ADCAP_RETENTION_MS,
-      verifyReservation: tokens.verify,
+      verifyReservation: (id: string) => tokens.verify(id),
       identifyImpression: impressionIdentity,
     },
     isProducer: createProducerCheck(config.ADCAP_BEACON_PRODUCER_TOKENS),

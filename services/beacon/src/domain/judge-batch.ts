@@ -1,4 +1,4 @@
-import type { ImpressionEvent, ImpressionsAnswer } from '@adcap/contracts';
+import type { FieldError, ImpressionEvent, ImpressionsAnswer } from '@adcap/contracts';
 import type { IgnoreReason, Judgement } from './judgement.ts';
 
 /** The items of one request by what becomes of them. */
@@ -8,6 +8,9 @@ export type JudgedBatch = {
   rejected: ImpressionsAnswer['rejected'];
 };
 
+const sentence = (fields: readonly FieldError[]): string =>
+  fields.map(({ field, message }) => (field === '' ? message : `${field}: ${message}`)).join('; ');
+
 /** Sorts the judgements of a request; a rejected item keeps its place, so that the caller finds it. */
 export const judgedBatch = (judgements: readonly Judgement[]): JudgedBatch => {
   const events: ImpressionEvent[] = [];
@@ -16,7 +19,7 @@ export const judgedBatch = (judgements: readonly Judgement[]): JudgedBatch => {
   for (const [index, judgement] of judgements.entries()) {
     if (judgement.kind === 'event') events.push(judgement.event);
     else if (judgement.kind === 'ignored') ignored.push(judgement.reason);
-    else rejected.push({ index, reason: judgement.reason, message: judgement.message });
+    else rejected.push({ index, reason: judgement.reason, message: sentence(judgement.fields) });
   }
   return { events, ignored, rejected };
 };

@@ -1,4 +1,4 @@
-import { impressionItemSchema } from '@adcap/contracts';
+import { type FieldError, impressionItemSchema } from '@adcap/contracts';
 import type { z } from 'zod';
 import type { Judgement } from './judgement.ts';
 import { type ItemContext, toEvent } from './to-event.ts';
@@ -12,10 +12,10 @@ const whatIsWrong = (issue: z.core.$ZodIssue): string => {
   return [...new Set(forms)].join('; or ');
 };
 
-const describeIssue = (issue: z.core.$ZodIssue): string => {
-  const field = issue.path.map(String).join('.');
-  return field === '' ? `the item: ${whatIsWrong(issue)}` : `${field}: ${whatIsWrong(issue)}`;
-};
+const toFieldError = (issue: z.core.$ZodIssue): FieldError => ({
+  field: issue.path.map(String).join('.'),
+  message: whatIsWrong(issue),
+});
 
 /** Clients send their other events along, which need not have the fields of an impression. */
 const isOtherEvent = (raw: unknown): boolean =>
@@ -30,6 +30,5 @@ export const judgeItem = (raw: unknown, context: ItemContext): Judgement => {
   if (isOtherEvent(raw)) return { kind: 'ignored', reason: 'other_event' };
   const parsed = impressionItemSchema.safeParse(raw);
   if (parsed.success) return toEvent(parsed.data, context);
-  const message = parsed.error.issues.map(describeIssue).join(', ');
-  return { kind: 'rejected', reason: 'invalid', message };
+  return { kind: 'rejected', reason: 'invalid', fields: parsed.error.issues.map(toFieldError) };
 };

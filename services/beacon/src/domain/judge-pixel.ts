@@ -10,6 +10,6 @@ export const judgePixel = (query: PixelQuery, context: Omit<ItemContext, 'sentAt
   if (sentAt === undefined) return judgeItem(item, context);
   const parsed = instantSchema.safeParse(sentAt);
   if (parsed.success) return judgeItem(item, { ...context, sentAt: parsed.data });
-  const what = parsed.error.issues[0]?.message ?? 'is not an instant';
-  return { kind: 'rejected', reason: 'invalid', message: `sentAt: ${what}` };
+  const message = parsed.error.issues[0]?.message ?? 'is not an instant';
+  return { kind: 'rejected', reason: 'invalid', fields: [{ field: 'sentAt', message }] };
 };

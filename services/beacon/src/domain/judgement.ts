@@ -1,11 +1,11 @@
-import type { ImpressionEvent, RejectReason } from '@adcap/contracts';
+import type { FieldError, ImpressionEvent, RejectReason } from '@adcap/contracts';
 
 /** Why an item is answered without being counted, though nothing is wrong with it. */
 export const IGNORE_REASONS = ['unidentified', 'other_event', 'prefetch'] as const;
 export type IgnoreReason = (typeof IGNORE_REASONS)[number];
 
-/** What becomes of one item; a message names the field that is wrong. */
+/** What becomes of one item. What is wrong with it names the field, or `''` for the item as a whole. */
 export type Judgement =
   | { readonly kind: 'event'; readonly event: ImpressionEvent }
   | { readonly kind: 'ignored'; readonly reason: IgnoreReason }
-  | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly message: string };
+  | { readonly kind: 'rejected'; readonly reason: RejectReason; readonly fields: readonly FieldError[] };

@@ -64,7 +64,8 @@ export const toEvent = (item: ImpressionItem, context: ItemContext): Judgement =
   const at = impressionTime({ receivedAt, sentAt, ageMs, playedAt, isProducer }, retentionMs);
   if (at === undefined) {
     const field = ageMs === undefined ? 'playedAt' : 'ageMs';
-    return { kind: 'rejected', reason: 'too_old', message: `${field}: is longer ago than ${retentionMs} ms` };
+    const fields = [{ field, message: `is longer ago than ${retentionMs} ms` }];
+    return { kind: 'rejected', reason: 'too_old', fields };
   }
 
   const ad = filledIn(item, held?.ad);

@@ -1,6 +1,5 @@
 import {
   AppError,
-  type EpochMs,
   type ErrorCode,
   type FieldError,
   type ImpressionsAnswer,
@@ -10,32 +9,38 @@ import {
   LIMITS,
 } from '@adcap/contracts';
 import { type HttpServer, PROBLEM_MEDIA_TYPE, problemOf, problemSchema } from '@adcap/service-runtime';
-import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { judgeItem } from '../domain/judge-item.ts';
+import type { Judgement } from '../domain/judgement.ts';
 import { refuseOtherEncodings } from './body-parser.ts';
 import type { RouteDeps } from './route-deps.ts';
 
-const fieldOf = ({ index, message }: ImpressionsAnswer['rejected'][number]): FieldError => {
-  const [field = ''] = message.split(': ', 1);
-  return { field: `impressions.${index}.${field}`, message };
+/** A thousand bad items are all in `rejected`; the list of fields is a help for people. */
+const MAX_FIELD_ERRORS = 100;
+
+const fieldErrors = (judgements: readonly Judgement[]): FieldError[] => {
+  if (judgements.length === 0) return [{ field: 'impressions', message: 'is empty' }];
+  const all = judgements.flatMap((judgement, index) =>
+    judgement.kind === 'rejected'
+      ? judgement.fields.map(({ field, message }) => ({
+          field: field === '' ? `impressions.${index}` : `impressions.${index}.${field}`,
+          message,
+        }))
+      : [],
+  );
+  return all.slice(0, MAX_FIELD_ERRORS);
 };
 
+const refusalSchema = problemSchema
+  .extend(impressionsAnswerSchema.partial().shape)
+  .describe('An error (RFC 9457), with the numbers of the answer where the items were looked at');
+
 /** A problem that carries the numbers of the answer too, so that a client reads one form whatever the status. */
-const refuse = (reply: FastifyReply, code: ErrorCode, answer: ImpressionsAnswer): FastifyReply => {
-  const fields = answer.rejected.map(fieldOf);
-  const [first] = answer.rejected;
-  const detail =
-    first === undefined
-      ? 'impressions: is empty'
-      : `impressions.${first.index}.${first.message}` +
-        (fields.length > 1 ? ` (and ${fields.length - 1} more)` : '');
-  const empty: FieldError = { field: 'impressions', message: 'is empty' };
-  const error = new AppError(code, detail, { fields: first === undefined ? [empty] : fields });
-  return reply
-    .code(error.status)
-    .header('content-type', PROBLEM_MEDIA_TYPE)
-    .send(Buffer.from(JSON.stringify({ ...problemOf(error), ...answer })));
+const refusal = (code: ErrorCode, fields: readonly FieldError[], answer: ImpressionsAnswer) => {
+  const [first] = fields;
+  const more = fields.length > 1 ? ` (and ${fields.length - 1} more)` : '';
+  const error = new AppError(code, `${first?.field}: ${first?.message}${more}`, { fields });
+  return { ...problemOf(error), ...answer };
 };
 
 const tooMany = (count: number): AppError => {
@@ -59,20 +64,26 @@ export const addImpressionsRoute = (server: HttpServer, deps: RouteDeps): void =
         tags: ['impressions'],
         summary: 'Tell which ads were watched',
         body: bodySchema,
-        response: { 202: impressionsAnswerSchema, '4xx': problemSchema, '5xx': problemSchema },
+        response: {
+          202: impressionsAnswerSchema,
+          400: refusalSchema,
+          '4xx': problemSchema,
+          '5xx': problemSchema,
+        },
       },
     },
     async (request, reply) => {
       const { sentAt, impressions } = request.body;
       if (impressions.length > LIMITS.impressionsPerRequest) throw tooMany(impressions.length);
       const isProducer = deps.isProducer(request.headers.authorization);
-      const receivedAt: EpochMs = request.receivedAt;
+      const { receivedAt } = request;
       const context = { ...deps.context, receivedAt, sentAt, isProducer };
-      const answer = await deps.take(impressions.map((raw) => judgeItem(raw, context)));
-      if (impressions.length === 0) return refuse(reply, 'ADCAP_REQUEST_INVALID', answer);
-      if (answer.rejected.length === impressions.length)
-        return refuse(reply, 'ADCAP_IMPRESSIONS_ALL_REJECTED', answer);
-      return reply.code(202).send(answer);
+      const judgements = impressions.map((raw) => judgeItem(raw, context));
+      const answer = await deps.take(judgements);
+      if (answer.rejected.length < judgements.length) return reply.code(202).send(answer);
+      const code = judgements.length === 0 ? 'ADCAP_REQUEST_INVALID' : 'ADCAP_IMPRESSIONS_ALL_REJECTED';
+      const problem = refusal(code, fieldErrors(judgements), answer);
+      return reply.code(400).header('content-type', PROBLEM_MEDIA_TYPE).send(problem);
     },
   );
 };

@@ -107,41 +107,41 @@ const assertUsable = async (client: Redis, logger: ConnectionLogger): Promise<vo
     );
 };
 
-const whenReady = async (client: Redis, signal: AbortSignal | undefined): Promise<void> => {
+/** Rejects when `signal` aborts, which closing the connection does as well. */
+const whenReady = async (client: Redis, signal: AbortSignal): Promise<void> => {
   if (client.status === 'ready') return;
-  if (client.status === 'end') throw new Error('the connection to Redis is closed');
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const onEnd = (): void => {
-    reject(new Error('the connection to Redis is closed'));
-  };
   const onAbort = (): void => {
-    reject(new Error('Redis did not become ready in time', { cause: signal?.reason }));
+    reject(new Error('Redis is not ready', { cause: signal.reason }));
   };
   client.once('ready', resolve);
-  client.once('end', onEnd);
-  signal?.addEventListener('abort', onAbort);
-  if (signal?.aborted === true) onAbort();
+  signal.addEventListener('abort', onAbort);
+  if (signal.aborted) onAbort();
   try {
     await promise;
   } finally {
     client.off('ready', resolve);
-    client.off('end', onEnd);
-    signal?.removeEventListener('abort', onAbort);
+    signal.removeEventListener('abort', onAbort);
   }
 };
 
-const close = async (client: Redis): Promise<void> => {
-  if (client.status === 'end') return;
+/** Between two attempts there is no socket whose end could be waited for. */
+const isBetweenAttempts = (client: Redis): boolean =>
+  client.status === 'reconnecting' || client.status === 'close';
+
+const disconnect = async (client: Redis): Promise<void> => {
   const { promise, resolve } = Promise.withResolvers<void>();
   client.once('end', resolve);
+  const isDone = client.status === 'end' || isBetweenAttempts(client);
   client.disconnect();
-  await promise;
+  if (!isDone) await promise;
 };
 
 /** Connects in the background and for ever: every 250 ms until it succeeds, and again after every loss. */
 export const connectRedis = (options: ConnectionOptions): RedisConnection => {
   const { logger, name } = options;
   const client = new Redis(options.url, optionsFor(options));
+  const closing = new AbortController();
   let epoch = 0;
   let lastProblem = '';
   client.on('ready', () => {
@@ -158,9 +158,13 @@ export const connectRedis = (options: ConnectionOptions): RedisConnection => {
   const connection: RedisConnection = {
     epoch: () => epoch,
     isReady: () => client.status === 'ready',
-    whenReady: (signal) => whenReady(client, signal),
+    whenReady: (signal) =>
+      whenReady(client, signal === undefined ? closing.signal : AbortSignal.any([closing.signal, signal])),
     assertUsable: () => assertUsable(client, logger),
-    close: () => close(client),
+    close: () => {
+      closing.abort(new Error('the connection to Redis is closed'));
+      return disconnect(client);
+    },
   };
   clients.set(connection, client);
   return connection;

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { breakKeyOf, reservationFingerprint, valueKeyOf } from '@adcap/identity';
+import { breakKeyOf, reservationFingerprint } from '@adcap/identity';
 import type { Reservation } from '@adcap/rule-engine';
 import { describe, expect } from 'vitest';
 import { connectRedis } from '../src/index.ts';

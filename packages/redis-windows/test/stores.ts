@@ -60,7 +60,7 @@ export const apply = async (
 let ids = 0;
 
 export const aReservation = (
-  overrides: Partial<Reservation> & { at: number; expiresAt: number },
+  overrides: Omit<Partial<Reservation>, 'at' | 'expiresAt'> & { at: number; expiresAt: number },
 ): Reservation => {
   ids += 1;
   const id = Buffer.alloc(8);

@@ -16,4 +16,3 @@ export { deadLetter, drop, type Outcome, ok, retry } from './outcome.ts';
 export { createProducer, type Producer, type ProducerOptions } from './producer.ts';
 export type { PartitionProgress } from './progress.ts';
 export { brokersAnswer, createMissingTopics, deleteTopics, type TopicSpec } from './topic-admin.ts';
-export { type PartitionEnds, TopicOffsets } from './topic-offsets.ts';

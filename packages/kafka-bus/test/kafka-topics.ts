@@ -2,6 +2,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { type Admin, CompressionCodecs, CompressionTypes, Kafka, logLevel, Partitioners } from 'kafkajs';
 import { followCompactedTopic } from '../src/compacted-follower.ts';
 import { patchRequestQueueTimer } from '../src/request-queue-timer.ts';
+import { createMissingTopics } from '../src/topic-admin.ts';
 import { quietLogger } from './quiet-logger.ts';
 
 export type Written = { key: string | null; value: Buffer | null; partition: number; offset: bigint };
@@ -20,10 +21,8 @@ const withAdmin = async <Answer>(
   }
 };
 
-export const createTopic = (brokers: string, topic: string, numPartitions = 2): Promise<unknown> =>
-  withAdmin(brokers, (admin) =>
-    admin.createTopics({ topics: [{ topic, numPartitions, replicationFactor: 1 }], waitForLeaders: true }),
-  );
+export const createTopic = (brokers: string, topic: string, partitions = 2): Promise<void> =>
+  createMissingTopics([brokers], [{ topic, partitions, config: {} }], 1);
 
 /** Messages that the group has not committed yet. */
 export const groupLag = (brokers: string, groupId: string, topic: string): Promise<bigint> =>

@@ -7,6 +7,14 @@ import { quietLogger } from './quiet-logger.ts';
 
 const busAt = (brokers: string) => ({ brokers: [brokers], clientId: 'test', logger: quietLogger });
 
+const cpuMsOfASecond = async (): Promise<number> => {
+  const before = process.cpuUsage();
+  const startedAtMs = performance.now();
+  await waitFor(() => performance.now() - startedAtMs > 1_000, { what: 'a second' });
+  const { user, system } = process.cpuUsage(before);
+  return (user + system) / 1_000;
+};
+
 describe('createProducer', () => {
   test('B44 500 parallel sends of distinct messages are 500 distinct messages in the topic', async ({
     kafkaBrokers,
@@ -141,12 +149,9 @@ describe('createProducer', () => {
     await createTopic(kafkaBrokers, topic, 1);
     const producer = createProducer({ bus: busAt(kafkaBrokers), topics: [topic] });
     await producer.send(topic, [{ key: null, value: 'x' }]);
-    const before = process.cpuUsage();
-    const startedAtMs = Date.now();
-    await waitFor(() => Date.now() - startedAtMs > 1_500, { what: 'some idle time' });
-    const { user, system } = process.cpuUsage(before);
-    // The original timer alone takes several times as much.
-    expect((user + system) / 1_000).toBeLessThan(150);
+    // The quietest of three seconds, so that a collector's run does not count.
+    const busyMs = [await cpuMsOfASecond(), await cpuMsOfASecond(), await cpuMsOfASecond()];
+    expect(Math.min(...busyMs)).toBeLessThan(20);
     await producer.close();
     process.off('warning', note);
     expect(warnings).toEqual([]);

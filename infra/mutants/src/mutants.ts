@@ -20,7 +20,10 @@ const plant = (copy: string, fault: Fault): (() => void) => {
   const original = readFileSync(file, 'utf8');
   const places = original.split(fault.find).length - 1;
   if (places !== 1) throw new Error(`${fault.name}: "${fault.find}" stands ${places} times in ${fault.file}`);
-  writeFileSync(file, original.replace(fault.find, () => fault.replace));
+  writeFileSync(
+    file,
+    original.replace(fault.find, () => fault.replace),
+  );
   return () => writeFileSync(file, original);
 };
 

@@ -1,0 +1,179 @@
+import type { Fault } from './fault.ts';
+
+const ENGINE = 'packages/rule-engine/src';
+const STORE = 'packages/redis-windows/src';
+const IDENTITY = 'packages/identity/src';
+
+const LAW_12 = 'packages/redis-windows/test/law-12.property.test.ts';
+const APPLY = 'packages/redis-windows/test/apply.integration.test.ts';
+const DECISIONS = 'packages/redis-windows/test/decision-store.integration.test.ts';
+const LADDER = 'packages/rule-engine/test/ladder.test.ts';
+const WINDOW = 'packages/rule-engine/test/window.test.ts';
+const POD = 'packages/rule-engine/test/fill-pod.test.ts';
+const RULES = 'packages/rule-engine/test/parse-rule-set.test.ts';
+const FINGERPRINTS = 'packages/identity/test/identity.test.ts';
+
+/** One-line faults that systems of this kind really have, each with the test that must notice it. */
+export const FAULTS: readonly Fault[] = [
+  {
+    name: 'old window edge: one exactly W old still counts',
+    file: `${ENGINE}/timeline.ts`,
+    find: 'countUpTo(instants, at - windowMs)',
+    replace: 'countUpTo(instants, at - windowMs - 1)',
+    test: WINDOW,
+  },
+  {
+    name: 'new window edge: one at T does not count',
+    file: `${ENGINE}/timeline.ts`,
+    find: 'countUpTo(instants, at) -',
+    replace: 'countUpTo(instants, at - 1) -',
+    test: WINDOW,
+  },
+  {
+    name: 'max for min: the loosest cap decides',
+    file: `${ENGINE}/evaluate-ad.ts`,
+    find: 'weighed.standing.room < least.standing.room',
+    replace: 'weighed.standing.room > least.standing.room',
+    test: LADDER,
+  },
+  {
+    name: 'ties go to the lower rung',
+    file: `${ENGINE}/evaluate-ad.ts`,
+    find: 'weighed.standing.room < least.standing.room',
+    replace: 'weighed.standing.room <= least.standing.room',
+    test: LADDER,
+  },
+  {
+    name: 'OFF reaches only its own rung',
+    file: `${ENGINE}/ladder.ts`,
+    find: 'return { caps: [], replacedBy: off, endedBy: off };',
+    replace: 'return { caps: [], replacedBy: off, endedBy: undefined };',
+    test: LADDER,
+  },
+  {
+    name: 'final ends nothing',
+    file: `${ENGINE}/ladder.ts`,
+    find: 'endedBy: applying.find((rule) => rule.final)',
+    replace: 'endedBy: undefined',
+    test: LADDER,
+  },
+  {
+    name: 'one industry OFF ends the walk for all',
+    file: `${ENGINE}/ladder.ts`,
+    find: 'ends.every((end) => end !== undefined)',
+    replace: 'ends.some((end) => end !== undefined)',
+    test: LADDER,
+  },
+  {
+    name: 'a BLOCK yields to exemption',
+    file: `${ENGINE}/ladder.ts`,
+    find: 'block: findBlock(rules, ad, options)',
+    replace: 'block: ad.exempt ? undefined : findBlock(rules, ad, options)',
+    test: LADDER,
+  },
+  {
+    name: 'a shadow rule replaces the generic',
+    file: `${ENGINE}/ladder.ts`,
+    find: '!rule.shadow && applies(rule, circumstances)',
+    replace: 'applies(rule, circumstances)',
+    test: LADDER,
+  },
+  {
+    name: 'a later reservation is not looked at',
+    file: `${ENGINE}/standing.ts`,
+    find: 'if (standing.room < least.room) least = standing;',
+    replace: '',
+    test: WINDOW,
+  },
+  {
+    name: 'a reservation a whole window later still binds',
+    file: `${ENGINE}/standing.ts`,
+    find: 'later - (cap.windowMs ?? 0) >= at',
+    replace: 'later - (cap.windowMs ?? 0) > at',
+    test: LAW_12,
+  },
+  {
+    name: 'the pod does not count its own grants',
+    file: `${ENGINE}/fill-pod.ts`,
+    find: 'room: by.standing.room - granted',
+    replace: 'room: by.standing.room',
+    test: POD,
+  },
+  {
+    name: 'endsAt is inclusive',
+    file: `${ENGINE}/applies.ts`,
+    find: 'at >= rule.endsAt',
+    replace: 'at > rule.endsAt',
+    test: LADDER,
+  },
+  {
+    name: 'a window longer than the retention is taken',
+    file: `${ENGINE}/parse-rule-set.ts`,
+    find: 'windowMs > retentionMs',
+    replace: 'windowMs > Number.MAX_SAFE_INTEGER',
+    test: RULES,
+  },
+  {
+    name: 'NX left out: a repeat counts again',
+    file: `${STORE}/scripts/apply-window.lua`,
+    find: "redis.call('ZADD', window, 'NX', '-' .. at, fingerprintOf(record)) == 0",
+    replace: "redis.call('ZADD', window, '-' .. at, fingerprintOf(record)) < 0",
+    test: APPLY,
+  },
+  {
+    name: 'the window’s TTL left out',
+    file: `${STORE}/scripts/apply-window.lua`,
+    find: "if isWritten then redis.call('PEXPIRE', window, keepMs) end",
+    replace: '',
+    test: APPLY,
+  },
+  {
+    name: 'a reservation is not removed by its impression',
+    file: `${STORE}/scripts/prelude.lua`,
+    find: "redis.call('ZREM', reservations, table.remove(held, found))",
+    replace: 'table.remove(held, found)',
+    test: APPLY,
+  },
+  {
+    name: 'the version check left out of the commit',
+    file: `${STORE}/scripts/commit-reservations.lua`,
+    find: "if tonumber(redis.call('HGET', meta, 'v') or 0) ~= expectedVersion then return REFUSED.conflict end",
+    replace: '',
+    test: DECISIONS,
+  },
+  {
+    name: 'the not-after check left out of the commit',
+    file: `${STORE}/scripts/commit-reservations.lua`,
+    find: 'if now > notAfter then return REFUSED.tooLate end',
+    replace: '',
+    test: DECISIONS,
+  },
+  {
+    name: 'a commit does not raise the version',
+    file: `${STORE}/scripts/prelude.lua`,
+    find: "redis.call('HINCRBY', meta, 'v', 1)",
+    replace: "redis.call('HINCRBY', meta, 'v', 0)",
+    test: DECISIONS,
+  },
+  {
+    name: 'expired reservations are read as live',
+    file: `${STORE}/scripts/read-decision.lua`,
+    find: "'(' .. text(now), '+inf')",
+    replace: "'-inf', '+inf'",
+    test: DECISIONS,
+  },
+  {
+    name: 'the slot dropped from the fingerprint of a break',
+    file: `${IDENTITY}/impression-identity.ts`,
+    find: "fingerprintOf(['break', deviceId, sessionId ?? null, breakId, creativeId, slot ?? null])",
+    replace: "fingerprintOf(['break', deviceId, sessionId ?? null, breakId, creativeId])",
+    test: FINGERPRINTS,
+  },
+  {
+    name: 'the device dropped from the fingerprint of a reservation',
+    file: `${IDENTITY}/impression-identity.ts`,
+    find: "fingerprintOf(['reservation', deviceId, reservationId])",
+    replace: "fingerprintOf(['reservation', reservationId])",
+    test: FINGERPRINTS,
+  },
+];

@@ -17,7 +17,7 @@ export type ScriptContract<Key extends string, Argument extends string, Reply> =
   reply: (raw: unknown) => Reply;
 };
 
-export type ScriptCall<Key extends string, Argument extends string> = {
+type ScriptCall<Key extends string, Argument extends string> = {
   keys: Readonly<Record<Key, string>>;
   args: Readonly<Record<Argument, ScriptArgument>>;
   each?: readonly ScriptArgument[];

@@ -70,7 +70,7 @@ const optionsFor = ({ name, role }: ConnectionOptions) => ({
   connectTimeout: CONNECT_TIMEOUT_MS,
   socketTimeout: SOCKET_TIMEOUT_MS,
   retryStrategy: () => RETRY_MS,
-  reconnectOnError: (error: Error) => role === 'writer' && error.message.startsWith('READONLY'),
+  reconnectOnError: (error: Error) => role === 'writer' && /\bREADONLY\b/.test(error.message),
   enableAutoPipelining: false,
 });
 
@@ -143,10 +143,10 @@ export const connectRedis = (options: ConnectionOptions): RedisConnection => {
   const client = new Redis(options.url, optionsFor(options));
   const closing = new AbortController();
   let epoch = 0;
-  let lastProblem = '';
+  let lastProblem: string | undefined;
   client.on('ready', () => {
     epoch += 1;
-    lastProblem = '';
+    lastProblem = undefined;
     logger.info({ connection: name, epoch }, 'connected to Redis');
   });
   client.on('error', (error: Error) => {

@@ -11,15 +11,13 @@ import * as fc from 'fast-check';
 
 const BYTES = 8;
 
-export const anyId = fc.string({ minLength: 1, maxLength: 24, unit: 'grapheme' });
-export const anyTime = fc.integer({ min: 1e11, max: 1e14 }).map(epochMs);
-export const anyId8 = fc
+const anyId = fc.string({ minLength: 1, maxLength: 24, unit: 'grapheme' });
+const anyTime = fc.integer({ min: 1e11, max: 1e14 }).map(epochMs);
+const anyId8 = fc
   .uint8Array({ minLength: BYTES, maxLength: BYTES })
   .map((bytes) => Buffer.from(bytes).toString('base64url'));
-export const anyFingerprint = anyId8.map(fingerprint);
-export const anyKey: fc.Arbitrary<ValueKey> = fc
-  .maxSafeNat()
-  .map((key) => valueKey((key % (2 ** 48 - 1)) + 1));
+const anyFingerprint = anyId8.map(fingerprint);
+const anyKey: fc.Arbitrary<ValueKey> = fc.maxSafeNat().map((key) => valueKey((key % (2 ** 48 - 1)) + 1));
 const anyOptionalKey = fc.oneof(fc.constant(NO_VALUE), anyKey);
 const anyKeys = fc.uniqueArray(anyKey, { maxLength: 16 });
 

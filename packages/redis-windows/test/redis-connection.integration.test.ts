@@ -116,6 +116,38 @@ describe('a connection', () => {
     await connection.close();
   });
 
+  plain('of a writer looks for the master again when its server has become a replica', async () => {
+    await using master = await startOwnRedis();
+    await using server = await startOwnRedis();
+    const admin = new Redis(server.address);
+    const connection = connectRedis({ url: server.address, name: 'own', logger: quiet, role: 'writer' });
+    await connection.whenReady();
+    const stores = openStores(connection, createKeys('x:'));
+    await admin.replicaof('127.0.0.1', master.port);
+    const batch = {
+      events: [anImpression({ at: now })],
+      applied: { group: 'g', partition: 0, nextOffset: 2n, epoch: 1 },
+    };
+    expect(await stores.window.applyBatch(batch)).toMatchObject([{ kind: 'failed', retryable: true }]);
+    await waitFor(() => connection.epoch() > 1, { what: 'the connection is made anew' });
+    admin.disconnect();
+    await connection.close();
+  });
+
+  plain('tells each kind of trouble once', async () => {
+    await using server = await startOwnRedis();
+    const warnings: object[] = [];
+    const logger = { ...quiet, warn: (bindings: object) => warnings.push(bindings) };
+    const connection = connectRedis({ url: server.address, name: 'own', logger, role: 'decision' });
+    await connection.whenReady();
+    await server.kill();
+    await waitFor(() => warnings.length > 0, { what: 'the trouble is told' });
+    await server.restart();
+    await waitFor(() => connection.epoch() === 2, { what: 'the connection is back' });
+    expect(warnings.length).toBeLessThanOrEqual(2);
+    await connection.close();
+  });
+
   plain(
     'applies nothing half: what does not fit into memory moves no offset and is tried again',
     async () => {

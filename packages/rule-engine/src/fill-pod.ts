@@ -1,4 +1,4 @@
-import type { Dimension, ValueKey } from '@adcap/contracts';
+import { DIMENSIONS, type Dimension, type ValueKey } from '@adcap/contracts';
 import { type Ad, valuesOf } from './ad.ts';
 import { type Evaluation, leastRoom, type WeighedCap } from './evaluate-ad.ts';
 
@@ -10,10 +10,16 @@ export const durationOf = (ad: { durationMs?: number | undefined }): number =>
 
 export type Slot = { maxMs?: number | undefined };
 
-/** An ad in its place; slots count from 1. */
-export type Place = { slot: number; ad: Ad };
+/** An ad in its place; slots count from 1. One that was watched counts in windows as the impression that it became. */
+export type Place = { slot: number; ad: Ad; watched?: boolean };
 
-export type Pod = { slots: readonly Slot[]; podDurationMs?: number | undefined; kept: readonly Place[] };
+export type Pod = {
+  slots: readonly Slot[];
+  podDurationMs?: number | undefined;
+  kept: readonly Place[];
+  /** The caller has chosen the places itself: the first entry is for the first slot, and so on. */
+  isFixed?: boolean;
+};
 
 /** What became of one entry: its slot, the cap that the pod's own grants filled, or that no slot was left for it. */
 export type Fate =
@@ -22,58 +28,70 @@ export type Fate =
   | { kind: 'podCapped'; by: WeighedCap; granted: number }
   | { kind: 'noSlot' };
 
-/** Counts what the pod itself has granted, by value. */
-const createGrants = (): { add(ad: Ad): void; of(dimension: Dimension, key: ValueKey): number } => {
-  const counts = new Map<Dimension, Map<ValueKey, number>>();
-  const lane = (dimension: Dimension): Map<ValueKey, number> => {
-    const known = counts.get(dimension) ?? new Map<ValueKey, number>();
-    counts.set(dimension, known);
-    return known;
-  };
-  return {
-    add: (ad) => {
-      for (const dimension of ['creative', 'campaign', 'brand', 'industry'] as const) {
-        const known = lane(dimension);
-        for (const key of new Set(valuesOf(ad, dimension).map((value) => value.key))) {
-          known.set(key, (known.get(key) ?? 0) + 1);
-        }
+/** What a pod has granted, by value. */
+class Grants {
+  readonly #counts = new Map<Dimension, Map<ValueKey, number>>();
+
+  add(ad: Ad): void {
+    for (const dimension of DIMENSIONS) {
+      const lane = this.#counts.get(dimension) ?? new Map<ValueKey, number>();
+      this.#counts.set(dimension, lane);
+      for (const key of new Set(valuesOf(ad, dimension).map((value) => value.key))) {
+        lane.set(key, (lane.get(key) ?? 0) + 1);
       }
-    },
-    of: (dimension, key) => counts.get(dimension)?.get(key) ?? 0,
-  };
-};
+    }
+  }
 
-type Grants = ReturnType<typeof createGrants>;
+  under({ cap }: WeighedCap): number {
+    return this.#counts.get(cap.rule.dimension)?.get(cap.value.key) ?? 0;
+  }
+}
 
-const grantedUnder = ({ cap }: WeighedCap, grants: Grants): number =>
-  grants.of(cap.rule.dimension, cap.value.key);
+/** A pod in the making. What was watched already counts in windows by itself, and in the pod all the same. */
+class Filling {
+  readonly #pod: Pod;
+  readonly #promised = new Grants();
+  readonly #inPod = new Grants();
+  readonly #taken = new Set<number>();
+  #durationMs = 0;
 
-/** The cap that leaves no room once this pod's own grants are counted, if any. */
-const filledByPod = (
-  evaluation: Evaluation,
-  grants: Grants,
-): { by: WeighedCap; granted: number } | undefined => {
-  const left = leastRoom(
-    evaluation.caps.map((by) => {
-      const granted = grantedUnder(by, grants);
-      return { by, granted, standing: { room: by.standing.room - granted } };
-    }),
-  );
-  return left !== undefined && left.standing.room <= 0 ? { by: left.by, granted: left.granted } : undefined;
-};
+  constructor(pod: Pod) {
+    this.#pod = pod;
+    for (const place of pod.kept) this.take(place);
+  }
 
-const findSlot = (
-  ad: Ad,
-  pod: Pod,
-  taken: { slots: ReadonlySet<number>; durationMs: number },
-): number | undefined => {
-  const durationMs = durationOf(ad);
-  if (pod.podDurationMs !== undefined && taken.durationMs + durationMs > pod.podDurationMs) return undefined;
-  const index = pod.slots.findIndex(
-    (slot, place) => !taken.slots.has(place + 1) && (slot.maxMs === undefined || durationMs <= slot.maxMs),
-  );
-  return index === -1 ? undefined : index + 1;
-};
+  take({ ad, slot, watched = false }: Place): void {
+    if (!watched) this.#promised.add(ad);
+    this.#inPod.add(ad);
+    this.#taken.add(slot);
+    this.#durationMs += durationOf(ad);
+  }
+
+  /** The cap that leaves no room once this pod's own grants are counted, if any. */
+  filled(evaluation: Evaluation): { by: WeighedCap; granted: number } | undefined {
+    const left = leastRoom(
+      evaluation.caps.map((by) => {
+        const granted = (by.cap.windowMs === null ? this.#inPod : this.#promised).under(by);
+        return { by, granted, standing: { room: by.standing.room - granted } };
+      }),
+    );
+    return left !== undefined && left.standing.room <= 0 ? { by: left.by, granted: left.granted } : undefined;
+  }
+
+  /** The first empty slot that an ad fits into; with fixed places the one of its entry. */
+  slotFor(ad: Ad, entry: number): number | undefined {
+    const { podDurationMs, slots, isFixed } = this.#pod;
+    const durationMs = durationOf(ad);
+    if (podDurationMs !== undefined && this.#durationMs + durationMs > podDurationMs) return undefined;
+    const index = slots.findIndex(
+      ({ maxMs }, place) =>
+        !this.#taken.has(place + 1) &&
+        (isFixed !== true || place === entry) &&
+        (maxMs === undefined || durationMs <= maxMs),
+    );
+    return index === -1 ? undefined : index + 1;
+  }
+}
 
 /**
  * Fills a pod in the order of the entries, which is the ad server's preference: each takes the first empty slot that it
@@ -83,37 +101,31 @@ const findSlot = (
  * @returns a fate for each entry, in order
  */
 export const fillPod = (entries: readonly Evaluation[], pod: Pod): Fate[] => {
-  const grants = createGrants();
-  const taken = new Set<number>();
-  let durationMs = 0;
-  const take = (ad: Ad, slot: number): void => {
-    grants.add(ad);
-    taken.add(slot);
-    durationMs += durationOf(ad);
-  };
-  for (const place of pod.kept) take(place.ad, place.slot);
-  return entries.map((evaluation): Fate => {
+  const filling = new Filling(pod);
+  return entries.map((evaluation, entry): Fate => {
     if (!evaluation.allowed) return { kind: 'capped' };
-    const filled = filledByPod(evaluation, grants);
+    const filled = filling.filled(evaluation);
     if (filled !== undefined) return { kind: 'podCapped', ...filled };
-    const slot = findSlot(evaluation.ad, pod, { slots: taken, durationMs });
+    const slot = filling.slotFor(evaluation.ad, entry);
     if (slot === undefined) return { kind: 'noSlot' };
-    take(evaluation.ad, slot);
+    filling.take({ ad: evaluation.ad, slot });
     return { kind: 'placed', slot };
   });
 };
 
 /**
  * Law 10, a break that was moved: which of its places still fit at the new instant, in slot order, each counting the
- * ones kept before it.
+ * ones kept before it. What was watched stays.
  */
-export const keepFitting = (places: readonly { slot: number; evaluation: Evaluation }[]): number[] => {
-  const grants = createGrants();
+export const keepFitting = (
+  places: readonly { slot: number; watched?: boolean; evaluation: Evaluation }[],
+): number[] => {
+  const filling = new Filling({ slots: [], kept: [] });
   return places
     .toSorted((a, b) => a.slot - b.slot)
-    .filter(({ evaluation }) => {
-      const fits = evaluation.allowed && filledByPod(evaluation, grants) === undefined;
-      if (fits) grants.add(evaluation.ad);
+    .filter(({ slot, watched = false, evaluation }) => {
+      const fits = watched || (evaluation.allowed && filling.filled(evaluation) === undefined);
+      if (fits) filling.take({ ad: evaluation.ad, slot, watched });
       return fits;
     })
     .map(({ slot }) => slot);

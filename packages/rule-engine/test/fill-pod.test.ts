@@ -86,4 +86,29 @@ describe('a pod is filled in the ad server’s order', () => {
     ];
     expect(keepFitting(places)).toEqual([1, 3]);
   });
+
+  test('a place that was watched counts in its window by itself, and in the pod', () => {
+    const rules = [
+      aRule({ dimension: 'creative', limit: cap('2/60m') }),
+      aRule({ id: 'pod', dimension: 'industry', limit: cap('1/pod') }),
+    ];
+    const ad = creative('c1', { industries: ['betting'] });
+    const watched = [{ slot: 1, ad: toEngineAd(ad, keyOf), watched: true }];
+    const pod = { slots: slotsOf(2), kept: watched };
+    const plain = evaluate({ rules, watched: seen(ad, 1) }, creative('c1'));
+    expect(fillPod([plain], pod)).toEqual([{ kind: 'placed', slot: 2 }]);
+    const [fate] = fillPod([evaluate({ rules, watched: seen(ad, 1) }, ad)], pod);
+    expect(fate).toMatchObject({ kind: 'podCapped', by: { cap: { rule: { id: 'pod' } } } });
+  });
+
+  test('places that the caller has chosen are not shifted', () => {
+    const rules = [aRule({ dimension: 'creative', limit: cap('1/60m') })];
+    const entries = [creative('c1'), creative('c1'), creative('c2')].map((ad) => evaluate({ rules }, ad));
+    const fates = fillPod(entries, { slots: slotsOf(3), kept: [], isFixed: true });
+    expect(fates.map((fate) => (fate.kind === 'placed' ? fate.slot : fate.kind))).toEqual([
+      1,
+      'podCapped',
+      3,
+    ]);
+  });
 });

@@ -2,9 +2,13 @@ import { type ImpressionEvent, SAME_MOMENT_MS } from '@adcap/contracts';
 import { breakKeyOf, valueKeyOf } from '@adcap/identity';
 import type { Reservation } from '@adcap/rule-engine';
 
+const HOUR_MS = 3_600_000;
+
 /** What the scripts do to one device, said as plainly as possible. */
 export class DeviceModel {
   impressions: ImpressionEvent[] = [];
+  /** Fingerprint → when it was watched: kept to the end of the hour after which nothing of it is needed. */
+  guards = new Map<string, number>();
   reservations: Reservation[] = [];
   version = 0;
   isErased = false;
@@ -13,11 +17,11 @@ export class DeviceModel {
     if (this.isErased && event.receivedAt <= now) return 'erased';
     this.convert(event);
     const isSame = (other: ImpressionEvent): boolean =>
-      other.fingerprint === event.fingerprint ||
-      (event.identity === 'moment' &&
-        other.creativeId === event.creativeId &&
-        Math.abs(other.at - event.at) < SAME_MOMENT_MS);
-    if (this.impressions.some(isSame)) return 'repeat';
+      event.identity === 'moment' &&
+      other.creativeId === event.creativeId &&
+      Math.abs(other.at - event.at) < SAME_MOMENT_MS;
+    if (this.guards.has(event.fingerprint) || this.impressions.some(isSame)) return 'repeat';
+    this.guards.set(event.fingerprint, event.at);
     this.impressions.push(event);
     return 'new';
   }
@@ -37,6 +41,8 @@ export class DeviceModel {
 
   trim(cutoff: number): void {
     this.impressions = this.impressions.filter(({ at }) => at >= cutoff);
+    for (const [print, at] of this.guards)
+      if (Math.floor(at / HOUR_MS) < Math.floor(cutoff / HOUR_MS)) this.guards.delete(print);
   }
 
   commit(expectedVersion: number, add: readonly Reservation[]): 'committed' | 'conflict' {
@@ -54,6 +60,7 @@ export class DeviceModel {
 
   erase(): void {
     this.impressions = [];
+    this.guards.clear();
     this.reservations = [];
     this.isErased = true;
     this.version += 1;

@@ -1,3 +1,4 @@
+import { deviceTag } from '@adcap/identity';
 import { startOwnRedis } from '@adcap/testkit';
 import { Redis } from 'ioredis';
 import { describe, expect, test as plain } from 'vitest';
@@ -145,6 +146,32 @@ describe('a connection', () => {
     await server.restart();
     await waitFor(() => connection.epoch() === 2, { what: 'the connection is back' });
     expect(warnings.length).toBeLessThanOrEqual(2);
+    await connection.close();
+  });
+
+  plain('moves no offset past a device that could not be applied yet', async () => {
+    await using server = await startOwnRedis();
+    const admin = new Redis(server.address);
+    const keys = createKeys('x:');
+    const allowed = [`~x:{${deviceTag('tv-1')}}:*`, `~${keys.applied('g')}`];
+    await admin.call('ACL', 'SETUSER', 'app', 'on', '>secret', '+@all', ...allowed);
+    const url = server.address.replace('//', '//app:secret@');
+    const connection = connectRedis({ url, name: 'acl', logger: quiet, role: 'writer' });
+    await connection.whenReady();
+    const stores = openStores(connection, keys);
+    const batch = {
+      events: [anImpression({ at: now }), anImpression({ at: now, deviceId: 'tv-2' })],
+      applied: { group: 'g', partition: 0, nextOffset: 2n, epoch: 1 },
+    };
+    expect(await stores.window.applyBatch(batch)).toMatchObject([
+      { kind: 'new' },
+      { kind: 'failed', retryable: true },
+    ]);
+    expect(await admin.exists(keys.applied('g'))).toBe(0);
+    await admin.call('ACL', 'SETUSER', 'app', '~*');
+    expect(await stores.window.applyBatch(batch)).toEqual([{ kind: 'repeat' }, { kind: 'new' }]);
+    expect(await admin.hget(keys.applied('g'), '0')).toBe('2');
+    admin.disconnect();
     await connection.close();
   });
 

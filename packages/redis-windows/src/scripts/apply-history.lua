@@ -27,7 +27,7 @@ end
 local function count(i)
   local at, isMoment, fingerprint, creativeId = ARGV[i], ARGV[i + 2], ARGV[i + 4], ARGV[i + 5]
   if isMoment == '1' and isSameMoment(tonumber(at), creativeId) then return REPEAT end
-  if redis.call('ZADD', history, 'NX', '-' .. at, fingerprint) == 0 then return REPEAT end
+  if redis.call('ZADD', history, 'NX', guardScore(at), fingerprint) == 0 then return REPEAT end
   redis.call('ZADD', history, at, ARGV[i + 6])
   return NEW
 end

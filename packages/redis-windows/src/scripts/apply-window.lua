@@ -29,7 +29,7 @@ end
 
 local function count(at, isMoment, record)
   if isMoment == '1' and isSameMoment(tonumber(at), record) then return REPEAT end
-  if redis.call('ZADD', window, 'NX', '-' .. at, fingerprintOf(record)) == 0 then return REPEAT end
+  if redis.call('ZADD', window, 'NX', guardScore(at), fingerprintOf(record)) == 0 then return REPEAT end
   redis.call('ZADD', window, at, record)
   return NEW
 end

@@ -33,7 +33,7 @@ for i = 7, #ARGV, 2 do
     live = live + 1
   end
 end
-if #added > 0 and live > liveLimit then return REFUSED.full end
+if live > liveLimit then return REFUSED.full end
 
 redis.call('ZREMRANGEBYSCORE', reservations, '-inf', text(now))
 if #removed > 0 then redis.call('ZREM', reservations, unpack(removed)) end

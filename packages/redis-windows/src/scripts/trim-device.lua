@@ -1,5 +1,5 @@
 --[[ Drops what no rule can need any more: impressions older than the retention, those beyond the newest that a device
-keeps, and expired reservations. Guarantee: an impression and its guard go together; what is kept has a TTL.
+keeps, and expired reservations. Guarantee: a guard never goes before its record; what is kept has a TTL.
 KEYS[1] window
 KEYS[2] history
 KEYS[3] reservations
@@ -34,8 +34,10 @@ local function guardOf(record)
   return string.sub(record, 8, 15)
 end
 
+-- A guard goes up to an hour after its record; what would come again in between is too old to be counted.
 local function dropOld(key)
-  return redis.call('ZREMRANGEBYSCORE', key, '(-' .. cutoff, '(' .. cutoff) / 2
+  redis.call('ZREMRANGEBYSCORE', key, '(' .. guardScore(cutoff), '(0')
+  return redis.call('ZREMRANGEBYSCORE', key, '(0', '(' .. cutoff)
 end
 
 local function dropBeyondNewest(key)

@@ -145,8 +145,10 @@ export class PositionGate {
         if (expected < limit.low) this.#expected.set(partition, limit.low);
         continue;
       }
+      const isFirst = expected === undefined;
       this.#expected.set(partition, target);
-      seek(partition, target);
+      // Where the client begins by itself. A seek would come after its first fetch, and have that read twice.
+      if (!isFirst || target !== (committed.get(partition) ?? limit.low)) seek(partition, target);
       const bindings = { partition, offset: String(target), committed: String(committed.get(partition)) };
       if (target < (committed.get(partition) ?? target))
         logger.warn(bindings, 'the store is behind, reading again');

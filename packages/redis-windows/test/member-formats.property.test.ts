@@ -1,3 +1,4 @@
+import { valueKeyOf } from '@adcap/identity';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { decodeHistoryRecord, encodeHistoryRecord, viewOfHistoryRecord } from '../src/history-record.ts';
@@ -51,6 +52,11 @@ describe('window members', () => {
       }),
     );
   });
+});
+
+test('an industry that is named twice counts once', () => {
+  const { industries } = viewOfImpression({ creativeId: 'c', industryIds: ['auto', 'food', 'auto'] });
+  expect(industries).toEqual([valueKeyOf('auto'), valueKeyOf('food')]);
 });
 
 describe('reservation members', () => {

@@ -55,6 +55,8 @@ describe('a connection', () => {
       expect(await apply(stores.window, connection, [event])).toEqual(['new']);
       await server.kill();
       await waitFor(() => !connection.isReady(), { what: 'the loss is noticed' });
+      const waiting = new Promise((resolve) => setImmediate(() => resolve('still waiting')));
+      expect(await Promise.race([rejection(stores.decisions.read(question)), waiting])).toBeInstanceOf(Error);
       const meanwhile = anImpression({ at: now });
       expect(await apply(stores.window, connection, [meanwhile])).toEqual(['failed']);
       await server.restart();

@@ -1,1 +1,8 @@
-export {};
+import { runImpressionConsumer } from '@adcap/impression-consumer';
+import { loadConfig, suiteVariables } from '@adcap/service-runtime';
+import { configSchema } from './config.ts';
+import { quotaConsumer } from './quota-consumer.ts';
+
+await runImpressionConsumer(quotaConsumer, () =>
+  loadConfig(configSchema, process.env, { allowed: suiteVariables('QUOTA', process.env) }),
+);

@@ -17,8 +17,8 @@ export type Pod = {
   slots: readonly Slot[];
   podDurationMs?: number | undefined;
   kept: readonly Place[];
-  /** The caller has chosen the places itself: the first entry is for the first slot, and so on. */
-  isFixed?: boolean;
+  /** The caller has chosen the places itself: for each entry the only slot that it may have. */
+  fixedSlots?: readonly number[] | undefined;
 };
 
 /** What became of one entry: its slot, the cap that the pod's own grants filled, or that no slot was left for it. */
@@ -78,15 +78,15 @@ class Filling {
     return left !== undefined && left.standing.room <= 0 ? { by: left.by, granted: left.granted } : undefined;
   }
 
-  /** The first empty slot that an ad fits into; with fixed places the one of its entry. */
+  /** The first empty slot that an ad fits into; where places are fixed, that of its entry. */
   slotFor(ad: Ad, entry: number): number | undefined {
-    const { podDurationMs, slots, isFixed } = this.#pod;
+    const { podDurationMs, slots, fixedSlots } = this.#pod;
     const durationMs = durationOf(ad);
     if (podDurationMs !== undefined && this.#durationMs + durationMs > podDurationMs) return undefined;
     const index = slots.findIndex(
       ({ maxMs }, place) =>
         !this.#taken.has(place + 1) &&
-        (isFixed !== true || place === entry) &&
+        (fixedSlots === undefined || fixedSlots[entry] === place + 1) &&
         (maxMs === undefined || durationMs <= maxMs),
     );
     return index === -1 ? undefined : index + 1;

@@ -104,7 +104,7 @@ describe('a pod is filled in the ad server’s order', () => {
   test('places that the caller has chosen are not shifted', () => {
     const rules = [aRule({ dimension: 'creative', limit: cap('1/60m') })];
     const entries = [creative('c1'), creative('c1'), creative('c2')].map((ad) => evaluate({ rules }, ad));
-    const fates = fillPod(entries, { slots: slotsOf(3), kept: [], isFixed: true });
+    const fates = fillPod(entries, { slots: slotsOf(3), kept: [], fixedSlots: [1, 2, 3] });
     expect(fates.map((fate) => (fate.kind === 'placed' ? fate.slot : fate.kind))).toEqual([
       1,
       'podCapped',

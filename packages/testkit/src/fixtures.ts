@@ -10,6 +10,8 @@ export type Fixtures = {
   redisUrl: string;
   /** A client of its own for looking at what the code under test left. */
   redis: Redis;
+  /** Clients of a server of one's own, ended with the test. */
+  ownClient: (url: string) => Redis;
   /** A random prefix for keys; what lies under it is removed afterwards. */
   keyPrefix: string;
   kafkaBrokers: string;
@@ -33,6 +35,17 @@ export const test = base.extend<Fixtures>({
     const redis = new Redis(redisUrl);
     await use(redis);
     redis.disconnect();
+  },
+  // oxlint-disable-next-line no-empty-pattern -- as above
+  ownClient: async ({}, use) => {
+    const clients: Redis[] = [];
+    await use((url) => {
+      const client = new Redis(url);
+      client.on('error', () => undefined);
+      clients.push(client);
+      return client;
+    });
+    for (const client of clients) client.disconnect();
   },
   keyPrefix: async ({ redis }, use) => {
     const prefix = `t${randomBytes(6).toString('hex')}:`;

@@ -1,1 +1,66 @@
-export {};
+import { topicName } from '@adcap/contracts';
+import { createReservationTokens } from '@adcap/identity';
+import { createProducer } from '@adcap/kafka-bus';
+import { connectRedis, createDecisionStore, createKeys, createRulesCache } from '@adcap/redis-windows';
+import { createRulesFeed } from '@adcap/rules-feed';
+import { createLogger, listen, loadConfig, runService, suiteVariables } from '@adcap/service-runtime';
+import { createDecisionLog } from './adapters/decision-log.ts';
+import { buildApp } from './app.ts';
+import { configSchema } from './config.ts';
+
+const name = 'ad-selection';
+
+await runService(
+  {
+    name,
+    config: () =>
+      loadConfig(configSchema, process.env, { allowed: suiteVariables('AD_SELECTION', process.env) }),
+    logger: (config) => createLogger({ name, level: config.ADCAP_LOG_LEVEL }),
+  },
+  async (stack, { config, logger, clock, registry, health }) => {
+    const topicPrefix = config.ADCAP_TOPIC_PREFIX;
+    const bus = { brokers: config.KAFKA_BROKERS, clientId: 'adcap-ad-selection', logger };
+    const keys = createKeys(config.ADCAP_KEY_PREFIX);
+    const redis = connectRedis({ url: config.REDIS_URL, name, logger, role: 'decision' });
+    stack.defer(() => redis.close());
+    const producer = createProducer({
+      bus,
+      topics: [topicName('decisions', topicPrefix)],
+      random: Math.random,
+    });
+    stack.defer(() => producer.close());
+    const feed = createRulesFeed({
+      bus,
+      topic: topicName('rules', topicPrefix),
+      cache: createRulesCache(redis, keys),
+      retentionMs: config.ADCAP_RETENTION_MS,
+      file: config.ADCAP_RULES_FILE,
+    });
+    stack.defer(() => feed.close());
+    await feed.started;
+    const app = await buildApp({
+      config,
+      logger,
+      clock,
+      registry,
+      health,
+      store: createDecisionStore(redis, {
+        keys,
+        retentionMs: config.ADCAP_RETENTION_MS,
+        graceMs: config.ADCAP_RESERVATION_GRACE_MS,
+      }),
+      rules: () => feed.current(),
+      tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
+      decisionLog: (onDropped) =>
+        createDecisionLog(producer, {
+          topicPrefix,
+          sample: config.ADCAP_AD_SELECTION_DECISION_SAMPLE,
+          random: Math.random,
+          onDropped,
+        }),
+    });
+    stack.defer(() => app.close());
+    const address = await listen(app, { host: config.ADCAP_HOST, port: config.ADCAP_AD_SELECTION_PORT });
+    logger.info({ address }, 'listening');
+  },
+);

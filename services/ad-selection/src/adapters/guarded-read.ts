@@ -1,0 +1,60 @@
+import type { DecisionReading, DecisionStore } from '@adcap/redis-windows';
+import CircuitBreaker from 'opossum';
+import { type Deadline, DeadlineExceeded } from './deadline.ts';
+
+export type ReadRequest = Parameters<DecisionStore['read']>[0];
+
+/** A reading, or why there is none. */
+export type GuardedReading =
+  | { kind: 'read'; reading: DecisionReading }
+  | { kind: 'failed'; reason: 'deadline' | 'store_error' | 'circuit_open'; error: unknown };
+
+export type GuardedRead = {
+  read(request: ReadRequest, deadline: Deadline): Promise<GuardedReading>;
+  /** Why the newest read failed; `undefined` where it did not. */
+  lastFailure(): string | undefined;
+  close(): void;
+};
+
+/** Half of at least so many reads within the last second must have failed before calls stop waiting. */
+const BREAKER = {
+  timeout: false,
+  errorThresholdPercentage: 50,
+  volumeThreshold: 20,
+  rollingCountTimeout: 1_000,
+  rollingCountBuckets: 10,
+  resetTimeout: 250,
+} as const;
+
+/**
+ * The decision read behind a circuit breaker: while the store fails, calls are told so at once, and one in 250 ms tries.
+ * Failure policy: never throws; a reading that is late or failed is a value.
+ */
+export const createGuardedRead = (store: Pick<DecisionStore, 'read'>): GuardedRead => {
+  const breaker = new CircuitBreaker(
+    (request: ReadRequest, deadline: Deadline) => deadline.race(store.read(request)),
+    BREAKER,
+  );
+  let failure: string | undefined;
+  const failed = (reason: 'deadline' | 'store_error' | 'circuit_open', error: unknown): GuardedReading => {
+    failure = error instanceof Error ? `${reason}: ${error.message}` : (failure ?? reason);
+    return { kind: 'failed', reason, error };
+  };
+  return {
+    read: async (request, deadline) => {
+      if (breaker.opened) return failed('circuit_open', undefined);
+      try {
+        const reading = await breaker.fire(request, deadline);
+        failure = undefined;
+        return { kind: 'read', reading };
+      } catch (error) {
+        // Half open, with the one trial under way: the others are refused by the breaker itself.
+        const isRefused = error instanceof Error && 'code' in error && error.code === 'EOPENBREAKER';
+        if (isRefused) return failed('circuit_open', undefined);
+        return failed(error instanceof DeadlineExceeded ? 'deadline' : 'store_error', error);
+      }
+    },
+    lastFailure: () => failure,
+    close: () => breaker.shutdown(),
+  };
+};

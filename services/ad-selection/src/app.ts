@@ -1,0 +1,100 @@
+import { LIMITS } from '@adcap/contracts';
+import type { ReservationTokens } from '@adcap/identity';
+import type { DecisionStore } from '@adcap/redis-windows';
+import type { CompiledRules } from '@adcap/rule-engine';
+import {
+  type Clock,
+  createHttpServer,
+  createRoleReader,
+  type Health,
+  type HttpServer,
+  type Logger,
+  requireRole,
+} from '@adcap/service-runtime';
+import type { Registry } from 'prom-client';
+import type { DecisionLog } from './adapters/decision-log.ts';
+import { createGuardedRead } from './adapters/guarded-read.ts';
+import type { AdSelectionConfig } from './config.ts';
+import { createDecideInTurn } from './decide-in-turn.ts';
+import { createMetrics } from './metrics.ts';
+import { addDeviceRoutes } from './routes/devices.ts';
+import { addReservationRoutes } from './routes/reservations.ts';
+import { addSelectionRoutes } from './routes/selections.ts';
+import { createSelectBreak } from './select-break.ts';
+
+export type AppDeps = {
+  config: AdSelectionConfig;
+  logger: Logger;
+  clock: Clock;
+  registry: Registry;
+  health: Health;
+  store: DecisionStore;
+  rules: () => CompiledRules | undefined;
+  tokens: Pick<ReservationTokens, 'sign'>;
+  /** Given what counts its dropped records. */
+  decisionLog: (onDropped: () => void) => DecisionLog;
+};
+
+const VERSION = '0.1.0';
+
+/** Ad selection over HTTP; add nothing and `listen`. */
+export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
+  const { config, clock, logger, health, rules, store } = deps;
+  const server = await createHttpServer({
+    name: 'ad-selection',
+    version: VERSION,
+    title: 'adcap ad selection',
+    description: 'Remaining quotas at a break’s absolute time, and a pod that is filled and reserved.',
+    logger,
+    registry: deps.registry,
+    health,
+    bodyLimitBytes: LIMITS.bodyBytes,
+    trustProxy: false,
+    requestTimeoutMs: config.ADCAP_AD_SELECTION_REQUEST_TIMEOUT_MS,
+  });
+  const metrics = createMetrics(deps.registry, () => decider.inFlight());
+  const read = createGuardedRead(store);
+  server.addHook('onClose', async () => read.close());
+  const selectBreak = createSelectBreak({
+    read,
+    store,
+    rules,
+    tokens: deps.tokens,
+    nowMs: () => clock.nowMs(),
+    graceMs: config.ADCAP_RESERVATION_GRACE_MS,
+    decideFrom: config.ADCAP_AD_SELECTION_DECIDE_FROM,
+    onConflict: () => metrics.conflicts.inc(),
+    onUndone: () => metrics.undone.inc(),
+    onFailure: (err, message) => logger.debug({ err }, message),
+  });
+  const decider = createDecideInTurn({
+    selectBreak,
+    metrics,
+    log: deps.decisionLog(() => metrics.logDropped.inc()),
+    deadlineMs: config.ADCAP_AD_SELECTION_DEADLINE_MS,
+    maxInFlight: config.ADCAP_AD_SELECTION_MAX_IN_FLIGHT,
+  });
+  health.register('informative', 'decisions', () =>
+    read.lastFailure() === undefined
+      ? { ok: true }
+      : { ok: false, detail: `answered open: ${read.lastFailure()}` },
+  );
+  health.register('informative', 'rules', () =>
+    rules() === undefined
+      ? { ok: false, detail: 'no rules yet: answers are open' }
+      : { ok: true, detail: `version ${rules()?.version}` },
+  );
+  const routeDeps = {
+    decider,
+    store,
+    rules,
+    nowMs: () => clock.nowMs(),
+    retentionMs: config.ADCAP_RETENTION_MS,
+    requireOperator: requireRole({ operator: config.ADCAP_TOKEN_OPERATOR }, 'operator'),
+    roleOf: createRoleReader({ operator: config.ADCAP_TOKEN_OPERATOR }),
+  };
+  addSelectionRoutes(server, routeDeps);
+  addReservationRoutes(server, routeDeps);
+  addDeviceRoutes(server, routeDeps);
+  return server;
+};

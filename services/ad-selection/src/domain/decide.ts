@@ -1,0 +1,206 @@
+import { type EpochMs, type ErrorCode, epochMs, NO_VALUE, type PodPlace } from '@adcap/contracts';
+import { durationOf, type Fate, keepFitting, type Reservation } from '@adcap/rule-engine';
+import type { Ask, Decided, Knowledge, Setting } from './ask.ts';
+import { answersOf, fateOf, type Judged, judgeEntries, judgePlaced, knownTo } from './evaluate-entries.ts';
+import type { StoredPlace, StoredPod, StoredRound } from './stored-pod.ts';
+import { type AdFacts, toAd } from './to-ad.ts';
+
+/** What has to be written for an answer to hold: all of it or none. */
+export type Writing = { remove: readonly Reservation[]; add: readonly Reservation[]; pod: StoredPod };
+
+export type Decision =
+  /** `writing` is missing where nothing is held. */
+  | { kind: 'decided'; decided: Decided; judged: readonly Judged[]; writing: Writing | undefined }
+  /** The break was answered before, in this round and at this instant. */
+  | { kind: 'stored'; round: StoredRound }
+  | { kind: 'refused'; code: ErrorCode; detail: string };
+
+type Deciding = { ask: Ask; knowledge: Knowledge; setting: Setting; judged: readonly Judged[] };
+
+const reservationOf = (
+  place: StoredPlace,
+  { setting, at, expiresAt }: { setting: Setting; at: EpochMs; expiresAt: EpochMs },
+): Reservation => {
+  const ad = toAd(place, setting.keyOf);
+  return {
+    id: setting.idOf(place.reservationId),
+    breakKey: setting.breakKey,
+    slot: place.slot,
+    at,
+    expiresAt,
+    creative: ad.creative.key,
+    campaign: ad.campaign?.key ?? NO_VALUE,
+    brand: ad.brand?.key ?? NO_VALUE,
+    industries: [...new Set(ad.industries.map(({ key }) => key))],
+  };
+};
+
+const placesOf = ({ ask, setting, judged }: Deciding, fates: readonly Fate[]): StoredPlace[] =>
+  judged.flatMap(({ entry }, position) => {
+    const fate = fates[position];
+    if (fate?.kind !== 'placed') return [];
+    const { value: _value, ...facts } = entry.candidate;
+    const { reservationId } = setting.grant({ slot: fate.slot, facts });
+    return { ...facts, slot: fate.slot, round: ask.round, index: entry.index, reservationId };
+  });
+
+const podOf = (places: readonly StoredPlace[], indexOf: (place: StoredPlace) => number | null): PodPlace[] =>
+  places
+    .toSorted((a, b) => a.slot - b.slot)
+    .map((place) => ({
+      slot: place.slot,
+      index: indexOf(place),
+      creativeId: place.creativeId,
+      reservationId: place.reservationId,
+    }));
+
+const own = ({ knowledge, setting }: Deciding): readonly Reservation[] =>
+  knowledge.reservations.filter(({ breakKey }) => breakKey === setting.breakKey);
+
+/** A place that is neither exempt nor held any more was watched: what was held turned into its impression. */
+const isWatched = (deciding: Deciding, place: StoredPlace): boolean =>
+  !place.exempt && !own(deciding).some(({ id }) => id === deciding.setting.idOf(place.reservationId));
+
+/** When the break is over and its promises are void. */
+const expiryOf = ({ ask, setting }: Deciding, places: readonly AdFacts[]): EpochMs =>
+  epochMs(ask.breakAt + places.reduce((sum, place) => sum + durationOf(place), 0) + setting.graceMs);
+
+/** Only a place that was stored before can have been watched. */
+const wasStoredAndWatched = (deciding: Deciding, place: StoredPlace): boolean =>
+  deciding.knowledge.stored?.places.some(({ reservationId }) => reservationId === place.reservationId) ===
+    true && isWatched(deciding, place);
+
+/** Writes down all places of a break and the answer of this round. */
+const write = (deciding: Deciding, places: readonly StoredPlace[], decided: Decided): Decision => {
+  const { ask, knowledge, setting, judged } = deciding;
+  const expiresAt = expiryOf(deciding, places);
+  if (expiresAt <= setting.nowMs) {
+    return {
+      kind: 'refused',
+      code: 'ADCAP_BREAK_EXPIRED',
+      detail: 'breakAt: the break and its grace are over, nothing can be reserved for it',
+    };
+  }
+  const { stored } = knowledge;
+  const isSameInstant = stored?.breakAt === ask.breakAt;
+  const candidates = decided.candidates.map(({ explain: _explain, ...answer }) => answer);
+  const round: StoredRound = {
+    source: setting.source,
+    rulesVersion: setting.rules.version,
+    ...decided,
+    candidates,
+  };
+  const pod: StoredPod = {
+    v: 1,
+    breakAt: ask.breakAt,
+    expiresAt,
+    slots: stored?.slots ?? ask.slots.map(({ maxMs }) => (maxMs === undefined ? {} : { maxMs })),
+    lastRound: Math.max(ask.round, stored?.lastRound ?? 0),
+    places: [...places],
+    rounds: { ...(isSameInstant ? stored.rounds : {}), [ask.round]: round },
+  };
+  const held = places.filter((place) => !place.exempt && !wasStoredAndWatched(deciding, place));
+  const add = held.map((place) => reservationOf(place, { setting, at: ask.breakAt, expiresAt }));
+  return { kind: 'decided', decided, judged, writing: { remove: own(deciding), add, pod } };
+};
+
+/** Fills the slots that are empty, around what earlier rounds have placed. */
+const fillAround = (
+  deciding: Deciding,
+  kept: readonly StoredPlace[],
+): { places: StoredPlace[]; decided: Decided } => {
+  const { ask, setting, judged } = deciding;
+  const fates = fateOf(
+    judged,
+    ask,
+    kept.map((place) => ({
+      slot: place.slot,
+      ad: toAd(place, setting.keyOf),
+      watched: isWatched(deciding, place),
+    })),
+  );
+  const places = [...kept, ...placesOf(deciding, fates)];
+  const decided = {
+    candidates: answersOf(ask, judged, fates),
+    pod: podOf(places, (place) => (place.round === ask.round ? place.index : null)),
+    unfilled: ask.slots.length - places.length,
+  };
+  return { places, decided };
+};
+
+/**
+ * A break that plays at another instant keeps the places that still fit there; the others become empty. An earlier round
+ * that is asked again after such a move is answered the same way.
+ */
+const keepPlaces = (deciding: Deciding, stored: StoredPod): Decision => {
+  const { ask, knowledge, setting, judged } = deciding;
+  const known = knownTo(setting.breakKey, knowledge);
+  const fitting = new Set(
+    keepFitting(
+      stored.places.map((place) => ({
+        slot: place.slot,
+        watched: isWatched(deciding, place),
+        evaluation: judgePlaced(place, ask, { ...setting, known }),
+      })),
+    ),
+  );
+  const places = stored.places.filter(({ slot }) => fitting.has(slot));
+  const sameEntry = (place: StoredPlace): number | null =>
+    place.round === ask.round &&
+    judged.some(({ entry }) => entry.index === place.index && entry.candidate.creativeId === place.creativeId)
+      ? place.index
+      : null;
+  const fates = judged.map(({ entry }): Fate | undefined => {
+    const place = places.find((one) => sameEntry(one) === entry.index);
+    return place === undefined ? undefined : { kind: 'placed', slot: place.slot };
+  });
+  return write(deciding, places, {
+    candidates: answersOf(ask, judged, fates),
+    pod: podOf(places, sameEntry),
+    unfilled: stored.slots.length - places.length,
+  });
+};
+
+const sameSlots = (ask: Ask, stored: StoredPod): boolean =>
+  ask.slots.length === stored.slots.length &&
+  ask.slots.every(({ maxMs }, index) => maxMs === stored.slots[index]?.maxMs);
+
+const ROUND_CONFLICT: Decision = {
+  kind: 'refused',
+  code: 'ADCAP_BREAK_ROUND_CONFLICT',
+  detail: 'slots: a later round has the same slots as the rounds before it',
+};
+
+/** Fills and reserves, keeping to what the break was answered before. */
+const reserve = (deciding: Deciding): Decision => {
+  const { ask, knowledge } = deciding;
+  const { stored } = knowledge;
+  if (stored === undefined) {
+    const { places, decided } = fillAround(deciding, []);
+    return write(deciding, places, decided);
+  }
+  if (stored.breakAt !== ask.breakAt) return keepPlaces(deciding, stored);
+  const round = stored.rounds[ask.round];
+  if (round !== undefined) return { kind: 'stored', round };
+  if (ask.round <= stored.lastRound) return keepPlaces(deciding, stored);
+  if (!sameSlots(ask, stored)) return ROUND_CONFLICT;
+  const { places, decided } = fillAround(deciding, stored.places);
+  return write(deciding, places, decided);
+};
+
+/**
+ * One function from (views, reservations, stored pod, rules, T) to an answer, whatever they were read from: the quota
+ * window, the history, or nothing at all.
+ */
+export const decide = (ask: Ask, knowledge: Knowledge, setting: Setting): Decision => {
+  const judged = judgeEntries(ask, knownTo(setting.breakKey, knowledge), setting);
+  const deciding = { ask, knowledge, setting, judged };
+  if (ask.slots.length === 0) {
+    const candidates = answersOf(ask, judged, []);
+    return { kind: 'decided', decided: { candidates, pod: [], unfilled: 0 }, judged, writing: undefined };
+  }
+  if (ask.reserve) return reserve(deciding);
+  // A pod that holds nothing stands beside whatever the break was given.
+  const { decided } = fillAround({ ...deciding, knowledge: { ...knowledge, stored: undefined } }, []);
+  return { kind: 'decided', decided, judged, writing: undefined };
+};

@@ -1,0 +1,106 @@
+import { startOwnRedis, waitFor } from '@adcap/testkit';
+import { describe, expect } from 'vitest';
+import { rulesOf, startSelection, test } from './start-selection.ts';
+
+const rules = rulesOf([
+  { dimension: 'creative', limit: { max: 1, window: '60m' } },
+  { id: 'never', dimension: 'creative', value: 'bad', limit: 'BLOCK' },
+]);
+const ask = (breakId: string, more: Record<string, unknown> = {}) => ({
+  deviceId: 'd1',
+  breakId,
+  breakAt: Date.now(),
+  slots: 1,
+  candidates: [{ creativeId: 'bad' }, { creativeId: 'c1' }],
+  ...more,
+});
+const open = {
+  source: 'open',
+  degraded: true,
+  reserved: false,
+  candidates: [{ outcome: 'capped' }, { outcome: 'placed', remaining: null }],
+};
+
+describe('law 11: fail open, fast, and say so', () => {
+  test('Redis stopped: answered open, BLOCK holds, exact again by itself', async () => {
+    await using redis = await startOwnRedis();
+    const selection = await startSelection({ redisUrl: redis.address, keyPrefix: 'x:' });
+    selection.setRules(rules);
+    await redis.stop();
+    expect(await selection.select(ask('away'))).toMatchObject(open);
+    const ready = await fetch(`${selection.url}/readyz`);
+    expect([ready.status, JSON.stringify(await ready.json())]).toEqual([
+      200,
+      expect.stringContaining('answered open'),
+    ]);
+    await redis.restart();
+    const back = await waitFor(
+      async () => {
+        const answer = await selection.select(ask('back'));
+        return answer.source === 'quotas' ? answer : undefined;
+      },
+      { what: 'an exact answer' },
+    );
+    expect(back).toMatchObject({ degraded: false, reserved: true });
+    await selection.close();
+  });
+
+  test('B58 Redis paused: a hundred open answers leave no phantom reservation', async () => {
+    await using redis = await startOwnRedis();
+    const selection = await startSelection({
+      redisUrl: redis.address,
+      keyPrefix: 'x:',
+      config: { ADCAP_AD_SELECTION_DEADLINE_MS: '20' },
+    });
+    selection.setRules(rules);
+    await redis.pause();
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        selection.select(ask(`b${index}`, { deviceId: `d${index % 10}` })),
+      ),
+    );
+    for (const answer of answers) expect(answer).toMatchObject(open);
+    await redis.resume();
+    const check = await startSelection({ redisUrl: redis.address, keyPrefix: 'x:' });
+    check.setRules(rules);
+    for (let device = 0; device < 10; device += 1) {
+      const answer = await check.select(ask('check', { deviceId: `d${device}`, slots: 0 }));
+      expect(answer).toMatchObject({ source: 'quotas', candidates: [{}, { remaining: 1 }] });
+    }
+    await check.close();
+    await selection.close();
+  });
+
+  test('B12 a Redis that answers every script with an error: open and marked, counted, told by /readyz', async ({
+    ownClient,
+  }) => {
+    await using redis = await startOwnRedis();
+    await ownClient(redis.address).call('ACL', 'SETUSER', 'default', '-eval', '-evalsha');
+    const selection = await startSelection({ redisUrl: redis.address, keyPrefix: 'x:' });
+    selection.setRules(rules);
+    for (let count = 0; count < 5; count += 1) {
+      expect(await selection.select(ask(`b${count}`))).toMatchObject({
+        ...open,
+        degradedReason: 'store_error',
+      });
+    }
+    expect(await selection.registry.metrics()).toContain(
+      'adcap_ad_selection_degraded_total{reason="store_error"} 5',
+    );
+    const ready = await fetch(`${selection.url}/readyz`);
+    expect([ready.status, JSON.stringify(await ready.json())]).toEqual([
+      200,
+      expect.stringContaining('NOPERM'),
+    ]);
+    await selection.close();
+  });
+
+  test('no rules yet: open, never 503', async ({ selection }) => {
+    selection.setRules(undefined);
+    expect(await selection.select(ask('b'))).toMatchObject({
+      source: 'open',
+      degradedReason: 'no_rules',
+      rulesVersion: null,
+    });
+  });
+});

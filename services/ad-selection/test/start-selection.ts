@@ -1,0 +1,179 @@
+import { type ImpressionEvent, type Rule, type SelectionAnswer } from '@adcap/contracts';
+import { createReservationTokens, impressionIdentity } from '@adcap/identity';
+import {
+  connectRedis,
+  createDecisionStore,
+  createHistoryWriter,
+  createKeys,
+  createWindowWriter,
+  type RedisConnection,
+} from '@adcap/redis-windows';
+import { type CompiledRules, compileRules, parseRuleSet } from '@adcap/rule-engine';
+import {
+  createHealth,
+  createLogger,
+  createMetricsRegistry,
+  type HttpServer,
+  listen,
+  systemClock,
+} from '@adcap/service-runtime';
+import { test as base } from '@adcap/testkit';
+import type { Registry } from 'prom-client';
+import { buildApp } from '../src/app.ts';
+import { type AdSelectionConfig, configSchema } from '../src/config.ts';
+
+export const OPERATOR = 'operator-token-for-tests';
+const RETENTION = { retentionMs: 86_400_000, graceMs: 30_000 };
+const quiet = { info: () => undefined, warn: () => undefined };
+/** Nothing here is about the deadline unless a test says so. */
+const GENEROUS_MS = 5_000;
+
+export const rulesOf = (
+  rules: readonly (Omit<Rule, 'id'> & { id?: string })[],
+  version = 1,
+): CompiledRules => {
+  const parsed = parseRuleSet(
+    { rules: rules.map((rule, index) => ({ id: `r${index}`, ...rule })) },
+    RETENTION,
+  );
+  if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
+  return compileRules({ version, ...parsed.draft });
+};
+
+export const configOf = (more: Record<string, string> = {}): AdSelectionConfig =>
+  configSchema.parse({
+    ADCAP_RESERVATION_KEYS: 'k1:secret-for-tests',
+    ADCAP_TOKEN_OPERATOR: OPERATOR,
+    ADCAP_AD_SELECTION_DEADLINE_MS: String(GENEROUS_MS),
+    ...more,
+  });
+
+type Answered = { status: number; body: SelectionAnswer & Record<string, unknown> };
+
+export type Selection = {
+  url: string;
+  registry: Registry;
+  connection: RedisConnection;
+  setRules(rules: CompiledRules | undefined): void;
+  post(path: string, body: unknown): Promise<Answered>;
+  select(body: Record<string, unknown>): Promise<SelectionAnswer>;
+  close(): Promise<void>;
+};
+
+/** The service's own app on a free port over a real Redis; rules are given by the test. */
+export const startSelection = async (options: {
+  redisUrl: string;
+  keyPrefix: string;
+  config?: Record<string, string>;
+}): Promise<Selection> => {
+  const config = configOf({ ADCAP_KEY_PREFIX: options.keyPrefix, ...options.config });
+  const connection = connectRedis({
+    url: options.redisUrl,
+    name: 'selection',
+    logger: quiet,
+    role: 'decision',
+  });
+  await connection.whenReady();
+  const health = createHealth();
+  const registry = createMetricsRegistry();
+  let rules: CompiledRules | undefined;
+  const app: HttpServer = await buildApp({
+    config,
+    logger: createLogger({ name: 'test', level: 'fatal' }),
+    clock: systemClock,
+    registry,
+    health,
+    store: createDecisionStore(connection, { keys: createKeys(options.keyPrefix), ...RETENTION }),
+    rules: () => rules,
+    tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
+    decisionLog: () => () => undefined,
+  });
+  const url = await listen(app, { host: '127.0.0.1', port: 0 });
+  health.markReady();
+  const post = async (path: string, body: unknown): Promise<Answered> => {
+    const response = await fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, body: text === '' ? {} : JSON.parse(text) };
+  };
+  return {
+    url,
+    registry,
+    connection,
+    setRules: (next) => {
+      rules = next;
+    },
+    post,
+    select: async (body) => {
+      const answered = await post('/v1/selections', body);
+      if (answered.status !== 200) throw new Error(`${answered.status} ${JSON.stringify(answered.body)}`);
+      return answered.body;
+    },
+    close: async () => {
+      await app.close();
+      await connection.close();
+    },
+  };
+};
+
+export type Watch = (
+  views: readonly (Partial<ImpressionEvent> & { at: number; reservationId?: string })[],
+) => Promise<void>;
+
+let impressions = 0;
+
+const toEvent = ({
+  reservationId,
+  ...view
+}: Partial<ImpressionEvent> & { at: number; reservationId?: string }): ImpressionEvent => {
+  impressions += 1;
+  const event = {
+    deviceId: 'd1',
+    creativeId: 'c1',
+    industryIds: [],
+    receivedAt: view.at,
+    impressionId: `i${impressions}`,
+    ...view,
+  };
+  return { type: 'NEW_IMPRESSION', v: 1, ...event, ...impressionIdentity({ ...event, reservationId }) };
+};
+
+/** A selection service, and a way to have things watched as the two consumers would have written them. */
+export const test = base.extend<{
+  selection: Selection;
+  watch: Watch;
+  watchOnly: (where: 'history' | 'window') => Watch;
+}>({
+  selection: async ({ redisUrl, keyPrefix }, use) => {
+    const selection = await startSelection({ redisUrl, keyPrefix });
+    await use(selection);
+    await selection.close();
+  },
+  watchOnly: async ({ selection, keyPrefix }, use) => {
+    const settings = { keys: createKeys(keyPrefix), ...RETENTION };
+    const { connection } = selection;
+    const writers = {
+      history: createHistoryWriter(connection, settings),
+      window: createWindowWriter(connection, settings),
+    };
+    await use((where) => async (views) => {
+      const applied = { group: 'test', partition: 0, nextOffset: 1n, epoch: connection.epoch() };
+      const results = await writers[where].applyBatch({ events: views.map(toEvent), applied });
+      const failed = results.find(({ kind }) => kind === 'failed');
+      if (failed !== undefined) throw new Error(JSON.stringify(failed));
+    });
+  },
+  watch: async ({ selection, keyPrefix }, use) => {
+    const settings = { keys: createKeys(keyPrefix), ...RETENTION };
+    const { connection } = selection;
+    const writers = [createHistoryWriter(connection, settings), createWindowWriter(connection, settings)];
+    await use(async (views) => {
+      const events = views.map(toEvent);
+      const applied = { group: 'test', partition: 0, nextOffset: 1n, epoch: connection.epoch() };
+      await Promise.all(writers.map((writer) => writer.applyBatch({ events, applied })));
+    });
+  },
+});

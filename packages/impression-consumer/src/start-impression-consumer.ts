@@ -23,7 +23,7 @@ import { registerChecks } from './register-checks.ts';
 import { watchLiveness } from './watch-liveness.ts';
 import { whenStoreIsUsable } from './when-store-is-usable.ts';
 
-/** What a service makes its handler, and whatever else it runs, from. */
+/** What a service makes its handler from. */
 export type ConsumerParts<Config> = ServiceContext<Config> & {
   redis: RedisConnection;
   keys: Keys;
@@ -40,9 +40,8 @@ export type ImpressionConsumerOptions<Config> = {
   port: (config: Config) => number;
   /** One consumer of the topic sets aside what is no impression, so that each such message is set aside once. */
   setsUndecodableAside: boolean;
-  createHandler: (parts: ConsumerParts<Config>) => BatchHandler<ImpressionEvent>;
-  /** Starts what the service does beside its stream, and hands it to the stack. */
-  startBeside?: (stack: AsyncDisposableStack, parts: ConsumerParts<Config>) => void;
+  /** What the handler needs closed, or does beside the stream, it hands to the stack. */
+  createHandler: (parts: ConsumerParts<Config>, stack: AsyncDisposableStack) => BatchHandler<ImpressionEvent>;
 };
 
 export type ImpressionConsumer = { address: string; consumer: Consumer; rules: RulesFeed };
@@ -122,7 +121,7 @@ const openConsumer = <Config extends ConsumerConfig>(
     bus,
     topic: topicName('impressions', config.ADCAP_TOPIC_PREFIX),
     groupId,
-    handler: createHandler(parts),
+    handler: createHandler(parts, stack),
     deadLetter: { producer, topic: deadTopic, undecodable: setsUndecodableAside },
     positions: {
       epoch: () => applied.epoch(),
@@ -176,6 +175,5 @@ export const startImpressionConsumer = async <Config extends ConsumerConfig>(
   opened = consumer;
   stack.defer(watchLiveness(consumer, clock, fail));
   registerChecks(health, { consumer, redis, rules, clock });
-  options.startBeside?.(stack, parts);
   return { address, consumer, rules };
 };

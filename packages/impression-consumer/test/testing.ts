@@ -1,4 +1,7 @@
+import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
 import { type ImpressionEvent, topicName } from '@adcap/contracts';
 import { deviceTag, impressionIdentity } from '@adcap/identity';
 import { type BusMessage, createProducer, followCompactedTopic } from '@adcap/kafka-bus';
@@ -11,6 +14,7 @@ import {
   systemClock,
 } from '@adcap/service-runtime';
 import type { Redis } from 'ioredis';
+import { onTestFinished } from 'vitest';
 import {
   type ConsumerConfig,
   type ImpressionConsumer,
@@ -148,4 +152,45 @@ export const lagOf = ({ consumer }: ImpressionConsumer): number | undefined => {
   const lags = [...consumer.progress().values()].map(({ lag }) => lag);
   if (lags.length === 0 || lags.includes(undefined)) return undefined;
   return lags.reduce<number>((sum, lag) => sum + Number(lag), 0);
+};
+
+/**
+ * A service's main.ts as a process of its own, as a supervisor starts it; killed with the test if it is still there.
+ * Resolves when it listens.
+ */
+export const startProcess = async (main: string, settings: Environment) => {
+  const child = spawn(process.execPath, [main], {
+    env: { PATH: process.env['PATH'], ...settings },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  // 'close', not 'exit': by then all that it wrote has been read.
+  const closed = once(child, 'close');
+  const output: string[] = [];
+  const listening = Promise.withResolvers<string>();
+  createInterface({ input: child.stdout }).on('line', (text) => {
+    output.push(text);
+    const address = /"address":"(http[^"]+)"/.exec(text)?.[1];
+    if (address !== undefined) listening.resolve(address);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text) => output.push(String(text)));
+  const exited = closed.then(([code, signal]: unknown[]) => ({ code, signal, output: output.join('\n') }));
+  const early = exited.then((exit): never => {
+    throw new Error(`it ended before it listened: ${JSON.stringify(exit)}`);
+  });
+  // A process that ends after it has listened is no failure.
+  early.catch(() => {});
+  const address = await Promise.race([listening.promise, early]);
+  return { address, kill: (signal: NodeJS.Signals) => child.kill(signal), exited };
+};
+
+/** The body of a health route, with its status. */
+export const healthOf = async (address: string, route: '/livez' | '/readyz') => {
+  const response = await fetch(new URL(route, address));
+  const body: { status: string; checks: Record<string, { ok: boolean; detail?: string }> } = JSON.parse(
+    await response.text(),
+  );
+  return { status: response.status, body };
 };

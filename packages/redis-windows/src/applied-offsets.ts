@@ -7,6 +7,11 @@ export type AppliedOffsets = {
   epoch(): number;
   /** partition → the next offset to apply; a partition that is missing was never applied. Throws when Redis is away. */
   read(): Promise<Map<number, bigint>>;
+  /**
+   * For a consumer whose writes are not those of an impression writer: moves a partition on, after them and in the epoch
+   * in which it was positioned. False, and nothing written, in any other. Throws when Redis is away.
+   */
+  write(partition: number, nextOffset: bigint, epoch: number): Promise<boolean>;
 };
 
 export const createAppliedOffsets = (
@@ -20,5 +25,10 @@ export const createAppliedOffsets = (
     return new Map(
       Object.entries(stored).map(([partition, offset]) => [Number(partition), BigInt(offset)] as const),
     );
+  },
+  write: async (partition, nextOffset, epoch) => {
+    if (connection.epoch() !== epoch) return false;
+    await clientOf(connection).hset(keys.applied(group), String(partition), String(nextOffset));
+    return true;
   },
 });

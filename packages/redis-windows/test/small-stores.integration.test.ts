@@ -79,4 +79,11 @@ describe('applied offsets', () => {
       ]),
     );
   });
+
+  test('are moved by a consumer of its own kind in the epoch of its position alone', async ({ stores }) => {
+    const offsets = createAppliedOffsets(stores.connection, stores.keys, 'g');
+    expect(await offsets.write(3, 9_007_199_254_740_993n, offsets.epoch())).toBe(true);
+    expect(await offsets.write(3, 8n, offsets.epoch() + 1)).toBe(false);
+    expect(await offsets.read()).toEqual(new Map([[3, 9_007_199_254_740_993n]]));
+  });
 });

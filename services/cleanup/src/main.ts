@@ -1,1 +1,8 @@
-export {};
+import { runImpressionConsumer } from '@adcap/impression-consumer';
+import { loadConfig, suiteVariables } from '@adcap/service-runtime';
+import { cleanupConsumer } from './cleanup-consumer.ts';
+import { configSchema } from './config.ts';
+
+await runImpressionConsumer(cleanupConsumer, () =>
+  loadConfig(configSchema, process.env, { allowed: suiteVariables('CLEANUP', process.env) }),
+);

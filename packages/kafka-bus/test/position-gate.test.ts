@@ -54,6 +54,14 @@ describe('PositionGate', () => {
     stop.abort();
   });
 
+  test('does not seek to where the client begins by itself: its first fetch would be read twice', async () => {
+    const { gate, seeks, signal, stop } = openGate({ applied: 60n, committed: 60n });
+    gate.assign([0]);
+    expect(await gate.admit(0, 60n, signal)).toBeDefined();
+    expect(seeks).toEqual([]);
+    stop.abort();
+  });
+
   test('a new epoch takes the admission away, also in the middle of a batch', async () => {
     const { gate, world, seeks, signal, stop } = openGate({ applied: 60n, committed: 60n });
     gate.assign([0]);

@@ -16,6 +16,11 @@ import { type ExpectedDecision, type SampleBreak, SCENES, type Scene } from './s
 const MINUTE_MS = 60_000;
 const PATIENCE_MS = 30_000;
 const POLL_MS = 50;
+/**
+ * An age is a few milliseconds older when it arrives than when it was written, so an impression lies a little after the minute
+ * that it is told for. Breaks are asked about a little later still.
+ */
+const ASKED_LATER_MS = 10_000;
 const UNIDENTIFIED = '[IFA]';
 
 type Day = { clock: DayClock; beacon: string; selection: string; operatorToken: string; run: string };
@@ -99,7 +104,7 @@ const rowOf = (
 const askBreak = async (scene: Scene, asked: SampleBreak, day: Day): Promise<DecisionRow[]> => {
   const breakAt =
     typeof asked.at === 'string'
-      ? day.clock.instantOf(asked.at)
+      ? day.clock.instantOf(asked.at) + ASKED_LATER_MS
       : Date.now() + asked.at.inMinutes * MINUTE_MS;
   const answered = await post(`${day.selection}/v1/selections`, {
     deviceId: deviceOf(scene, day),

@@ -50,6 +50,8 @@ export const impressionItemSchema = z.object({
 });
 
 export type ImpressionItem = z.output<typeof impressionItemSchema>;
+/** An impression as a client writes it. */
+export type ImpressionItemInput = z.input<typeof impressionItemSchema>;
 
 /** The envelope of POST /v1/impressions; each item is parsed by itself so that one bad item harms nobody else. */
 export const impressionBatchSchema = z.object({

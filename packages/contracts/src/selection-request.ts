@@ -28,6 +28,8 @@ export const candidateSchema = z.object({
 });
 
 export type Candidate = z.output<typeof candidateSchema>;
+/** A candidate as a caller writes it. */
+export type CandidateInput = z.input<typeof candidateSchema>;
 
 export const contextSchema = z
   .record(z.string().max(64), z.union([z.string().max(256), z.array(z.string().max(256)).max(32)]))
@@ -86,6 +88,10 @@ export const selectionRequestSchema = z.object({
 });
 
 export type SelectionRequest = z.output<typeof selectionRequestSchema>;
+/** A selection as a caller writes it. */
+export type SelectionRequestInput = Omit<z.input<typeof selectionRequestSchema>, 'candidates'> & {
+  candidates: readonly CandidateInput[];
+};
 
 /** POST /v1/reservations: what the caller chose itself, in the order of its slots. */
 export const reservationRequestSchema = z.object({

@@ -1,0 +1,34 @@
+import type { CandidateInput, PodPlace, SelectionRequestInput } from '@adcap/contracts';
+
+/** What an ad counts as where it tells no duration; the service reckons the same. */
+const DEFAULT_DURATION_MS = 30_000;
+
+const slotsOf = ({ slots }: SelectionRequestInput): readonly { maxMs?: number | null | undefined }[] =>
+  typeof slots === 'number' ? Array.from({ length: slots }, () => ({})) : (slots ?? []);
+
+const durationOf = ({ durationMs }: CandidateInput): number => durationMs ?? DEFAULT_DURATION_MS;
+
+/**
+ * A pod in the caller's order of preference, as if nothing were capped. Nothing is reserved, so reservation ids are
+ * empty; the beacon reads an empty one as none.
+ */
+export const fillOpenly = (request: SelectionRequestInput): { pod: PodPlace[]; unfilled: number } => {
+  const slots = slotsOf(request);
+  const waiting = request.candidates.map((candidate, index) => ({ candidate, index }));
+  const pod: PodPlace[] = [];
+  let leftMs = request.podDurationMs ?? Number.POSITIVE_INFINITY;
+  for (const [position, { maxMs }] of slots.entries()) {
+    const longestMs = Math.min(maxMs ?? Number.POSITIVE_INFINITY, leftMs);
+    const at = waiting.findIndex(({ candidate }) => durationOf(candidate) <= longestMs);
+    const [chosen] = at === -1 ? [] : waiting.splice(at, 1);
+    if (chosen === undefined) continue;
+    leftMs -= durationOf(chosen.candidate);
+    pod.push({
+      slot: position + 1,
+      index: chosen.index,
+      creativeId: chosen.candidate.creativeId,
+      reservationId: '',
+    });
+  }
+  return { pod, unfilled: slots.length - pod.length };
+};

@@ -7,7 +7,8 @@ export type RecordRefusal = (typeof RECORD_REFUSALS)[number];
 
 export type ReadRecord =
   | { ok: true; record: RulesRecord }
-  | { ok: false; reason: RecordRefusal; detail: string };
+  /** The record is there where only its rules are wrong: whoever mends them must see them. */
+  | { ok: false; reason: RecordRefusal; detail: string; record?: RulesRecord };
 
 const SCHEMA = 1;
 
@@ -45,5 +46,6 @@ export const readRulesRecord = (json: string, bounds: RuleBounds): ReadRecord =>
   const set = parseRuleSet({ dimensions, rules }, bounds);
   if (set.ok) return { ok: true, record: { ...envelope.data, ...set.draft, rules: [...set.draft.rules] } };
   const [first] = set.errors;
-  return refused('wrong_rules', `rule ${first?.ruleId}, ${first?.field}: ${first?.message}`);
+  const detail = `rule ${first?.ruleId}, ${first?.field}: ${first?.message}`;
+  return { ok: false, reason: 'wrong_rules', detail, record: envelope.data };
 };

@@ -1,0 +1,104 @@
+import { type RuleSetDraft, topicName } from '@adcap/contracts';
+import { connectRedis, createKeys, createRulesCache, type RedisConnection } from '@adcap/redis-windows';
+import { loadRulesFile } from '@adcap/rules-feed';
+import { type Health, listen, type ServiceContext } from '@adcap/service-runtime';
+import { createAccess } from './access.ts';
+import { buildApp } from './app.ts';
+import type { RulesConfig } from './config.ts';
+import { keepReconciled } from './keep-reconciled.ts';
+import { createMetrics } from './metrics.ts';
+import { createRuleBook, type RuleBook } from './rule-book.ts';
+import { openRulesTopic, type RulesTopic } from './rules-topic.ts';
+
+const NO_RULES: RuleSetDraft = { dimensions: {}, rules: [] };
+
+/** Judged at every start, so that a wrong file is noticed when it is mounted and not when everything else was lost. */
+const readSeed = async ({ config, logger }: ServiceContext<RulesConfig>): Promise<RuleSetDraft> => {
+  const { ADCAP_RULES_FILE: file, ADCAP_RETENTION_MS: retentionMs } = config;
+  if (file !== undefined) return loadRulesFile(file, { retentionMs });
+  logger.info('no ADCAP_RULES_FILE: an empty installation starts with no rules at all');
+  return NO_RULES;
+};
+
+const registerHealth = (
+  health: Health,
+  { book, topic, redis }: { book: RuleBook; topic: RulesTopic; redis: RedisConnection },
+): void => {
+  health.register('required', 'rules', () => {
+    const record = book.known() ?? topic.state().newest;
+    return record === undefined
+      ? { ok: false, detail: 'no rules yet: Redis has none, and the topic has not been read' }
+      : { ok: true, detail: `version ${record.version}` };
+  });
+  health.register('informative', 'kafka', () =>
+    topic.isUp() ? { ok: true } : { ok: false, detail: 'no acknowledgement: changes get 503' },
+  );
+  health.register('informative', 'redis', () =>
+    redis.isReady() ? { ok: true } : { ok: false, detail: 'no connection: changes get 503' },
+  );
+};
+
+const openBook = (
+  stack: AsyncDisposableStack,
+  { config, logger, clock, registry, health }: ServiceContext<RulesConfig>,
+  seed: RuleSetDraft,
+) => {
+  const retentionMs = config.ADCAP_RETENTION_MS;
+  const redis = connectRedis({ url: config.REDIS_URL, name: 'rules', logger, role: 'writer' });
+  stack.defer(() => redis.close());
+  const topic = openRulesTopic({
+    bus: { brokers: config.KAFKA_BROKERS, clientId: 'adcap-rules', logger },
+    topic: topicName('rules', config.ADCAP_TOPIC_PREFIX),
+    retentionMs,
+    publishTimeoutMs: config.ADCAP_RULES_PUBLISH_TIMEOUT_MS,
+  });
+  stack.defer(() => topic.close());
+  const metrics = createMetrics(registry, () => (book.known() ?? topic.state().newest)?.version);
+  const book: RuleBook = createRuleBook({
+    cache: createRulesCache(redis, createKeys(config.ADCAP_KEY_PREFIX)),
+    topic,
+    seed,
+    retentionMs,
+    maxBytes: config.ADCAP_RULES_MAX_BYTES,
+    clock,
+    logger,
+    onReconciled: (how) => metrics.reconciled.inc({ how }),
+  });
+  registerHealth(health, { book, topic, redis });
+  return { book, metrics };
+};
+
+/** Opens the rules service. Brokers and Redis are waited for in the background; a wrong rules file is not. */
+export const startRules = async (
+  stack: AsyncDisposableStack,
+  context: ServiceContext<RulesConfig>,
+): Promise<{ address: string }> => {
+  const { config, logger } = context;
+  const seed = await readSeed(context);
+  const { book, metrics } = openBook(stack, context, seed);
+  const closing = new AbortController();
+  const keeping = keepReconciled(book, {
+    intervalMs: config.ADCAP_RULES_RECONCILE_INTERVAL_MS,
+    logger,
+    signal: closing.signal,
+  });
+  stack.defer(async () => {
+    closing.abort();
+    await keeping;
+  });
+  const app = await buildApp(context, {
+    book,
+    metrics,
+    bounds: { retentionMs: config.ADCAP_RETENTION_MS },
+    access: createAccess({
+      viewer: config.ADCAP_TOKEN_VIEWER,
+      editor: config.ADCAP_TOKEN_EDITOR,
+      operator: config.ADCAP_TOKEN_OPERATOR,
+    }),
+    maxBytes: config.ADCAP_RULES_MAX_BYTES,
+  });
+  stack.defer(() => app.close());
+  const address = await listen(app, { host: config.ADCAP_HOST, port: config.ADCAP_RULES_PORT });
+  logger.info({ address }, 'listening');
+  return { address };
+};

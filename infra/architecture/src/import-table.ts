@@ -55,6 +55,7 @@ export const IMPORT_TABLE: Readonly<Record<string, Allowance>> = {
   },
   'infra/e2e': { ours: [], thirdParty: [], node: true },
   'infra/mutants': { ours: ['local-servers'], thirdParty: [], node: true },
+  'infra/topics': { ours: ['kafka-bus'], thirdParty: [], node: true },
 };
 
 /** The only homes of the two clients; tests and local servers may also speak to the servers directly. */

@@ -1,12 +1,15 @@
 import type { Registry } from 'prom-client';
 import { type Clock, systemClock } from './clock.ts';
+import { describeConfig } from './describe-config.ts';
 import { createHealth, type Health } from './health.ts';
-import { ConfigError } from './load-config.ts';
+import { ConfigError, type ConfigSchema } from './load-config.ts';
 import { createLogger, type Logger } from './logger.ts';
 import { createMetricsRegistry } from './metrics-registry.ts';
 
 export type ServiceOptions<Config> = {
   name: string;
+  /** What the settings are, for `--print-config`. */
+  schema: ConfigSchema;
   /** Reads the settings, usually `() => loadConfig(schema, process.env, …)`. */
   config: () => Config;
   logger?: (config: Config) => Logger;
@@ -36,13 +39,15 @@ type ExitCode = 0 | 1;
 /** Under the 30 s (or, in compose, 10 s by default) after which supervisors kill. */
 const DRAIN_DEADLINE_MS = 10_000;
 const CHECK_CONFIG = '--check-config';
+const PRINT_CONFIG = '--print-config';
+const ARGUMENTS = [CHECK_CONFIG, PRINT_CONFIG];
 
 /** What is wrong with the command line and the settings, or the settings. */
 const readConfig = <Config>(config: () => Config, args: readonly string[]): Config | ConfigError => {
-  const unknown = args.find((argument) => argument !== CHECK_CONFIG);
+  const unknown = args.find((argument) => !ARGUMENTS.includes(argument));
   if (unknown !== undefined) {
     return new ConfigError([
-      { name: unknown, message: `is not an argument; the only one is ${CHECK_CONFIG}` },
+      { name: unknown, message: `is not an argument; there are ${ARGUMENTS.join(' and ')}` },
     ]);
   }
   try {
@@ -54,8 +59,12 @@ const readConfig = <Config>(config: () => Config, args: readonly string[]): Conf
 };
 
 /** There is no logger before there are settings: lines for the person at the terminal. */
-const readConfigOrExit = <Config>({ name, config }: ServiceOptions<Config>): Config => {
+const readConfigOrExit = <Config>({ name, schema, config }: ServiceOptions<Config>): Config => {
   const args = process.argv.slice(2);
+  if (args.includes(PRINT_CONFIG)) {
+    process.stdout.write(`${JSON.stringify(describeConfig(schema), null, 2)}\n`);
+    return process.exit(0);
+  }
   const settings = readConfig(config, args);
   if (settings instanceof ConfigError) {
     for (const line of settings.message.split('\n')) process.stderr.write(`${name}: ${line}\n`);
@@ -133,7 +142,8 @@ const startUp = async (
 
 /**
  * Runs a process from start to exit: opens in order, closes in reverse on SIGTERM, SIGINT, `fail` or a failed start,
- * within a deadline. Exits 0 after a clean stop and 1 otherwise. With `--check-config` it only judges the settings.
+ * within a deadline. Exits 0 after a clean stop and 1 otherwise. With `--check-config` it only
+ * judges the settings; with `--print-config` it only prints what they are, as JSON.
  */
 export const runService = async <Config>(
   options: ServiceOptions<Config>,

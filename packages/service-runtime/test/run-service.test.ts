@@ -170,6 +170,14 @@ test('--check-config judges the settings and starts nothing', async () => {
   expect(wrong.errors).toBe('sample: ADCAP_SAMPLE_PORT: is required and not set\n');
 });
 
+test('--print-config says what the settings are, whatever they are set to', async () => {
+  const { code, output } = await startFixture({ ADCAP_SAMPLE_PORT: 'x' }, ['--print-config']).exit();
+  expect(code).toBe(0);
+  expect(JSON.parse(output)).toEqual([
+    { name: 'ADCAP_SAMPLE_PORT', type: 'integer 0..65535', required: true, description: 'Port' },
+  ]);
+});
+
 test('an unknown argument is refused', async () => {
   const { code, errors } = await startFixture({}, ['--chekc-config']).exit();
   expect(code).toBe(1);

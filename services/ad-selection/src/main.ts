@@ -13,6 +13,7 @@ const name = 'ad-selection';
 await runService(
   {
     name,
+    schema: configSchema,
     config: () =>
       loadConfig(configSchema, process.env, { allowed: suiteVariables('AD_SELECTION', process.env) }),
     logger: (config) => createLogger({ name, level: config.ADCAP_LOG_LEVEL }),

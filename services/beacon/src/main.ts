@@ -14,6 +14,7 @@ const name = 'beacon';
 await runService(
   {
     name,
+    schema: configSchema,
     config: () => loadConfig(configSchema, process.env, { allowed: suiteVariables('BEACON', process.env) }),
     logger: (config) => createLogger({ name, level: config.ADCAP_LOG_LEVEL }),
   },

@@ -3,6 +3,6 @@ import { loadConfig, suiteVariables } from '@adcap/service-runtime';
 import { cleanupConsumer } from './cleanup-consumer.ts';
 import { configSchema } from './config.ts';
 
-await runImpressionConsumer(cleanupConsumer, () =>
+await runImpressionConsumer(cleanupConsumer, configSchema, () =>
   loadConfig(configSchema, process.env, { allowed: suiteVariables('CLEANUP', process.env) }),
 );

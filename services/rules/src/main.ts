@@ -7,6 +7,7 @@ const name = 'rules';
 await runService(
   {
     name,
+    schema: configSchema,
     config: () => loadConfig(configSchema, process.env, { allowed: suiteVariables('RULES', process.env) }),
     logger: (config) => createLogger({ name, level: config.ADCAP_LOG_LEVEL }),
   },

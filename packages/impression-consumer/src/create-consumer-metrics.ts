@@ -64,45 +64,50 @@ const waitingSince = (progress: PartitionProgress, lastAppliedMs: number | undef
 
 const addLagGauges = (options: ConsumerMetricsOptions, lastApplied: ReadonlyMap<number, number>): void => {
   const { registry, service, clock, progress } = options;
-  const registers = [registry];
   const labelNames = ['partition'] as const;
-  new Gauge({
-    name: `adcap_${service}_lag_messages`,
-    help: 'Messages of a partition that are not applied yet; only the partitions that this process has',
-    labelNames,
-    registers,
-    collect() {
-      this.reset();
-      for (const [partition, { lag }] of progress())
-        if (lag !== undefined) this.set({ partition: String(partition) }, Number(lag));
-    },
-  });
-  new Gauge({
-    name: `adcap_${service}_lag_seconds`,
-    help: 'For how long the oldest message that is not applied yet has been waiting, at most; 0 with nothing waiting',
-    labelNames,
-    registers,
-    collect() {
-      this.reset();
-      for (const [partition, state] of progress()) {
-        const hasWaiting = state.oldestUnappliedTimestampMs !== undefined || (state.lag ?? 0n) > 0n;
-        const since = waitingSince(state, lastApplied.get(partition));
-        const seconds = hasWaiting ? Math.max(0, clock.nowMs() - since) / 1_000 : 0;
-        this.set({ partition: String(partition) }, seconds);
-      }
-    },
-  });
+  registry.registerMetric(
+    new Gauge({
+      name: `adcap_${service}_lag_messages`,
+      help: 'Messages of a partition that are not applied yet; only the partitions that this process has',
+      labelNames,
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [partition, { lag }] of progress())
+          if (lag !== undefined) this.set({ partition: String(partition) }, Number(lag));
+      },
+    }),
+  );
+  registry.registerMetric(
+    new Gauge({
+      name: `adcap_${service}_lag_seconds`,
+      help: 'For how long the oldest message that is not applied yet has been waiting, at most; 0 with nothing waiting',
+      labelNames,
+      registers: [],
+      collect() {
+        this.reset();
+        for (const [partition, state] of progress()) {
+          const hasWaiting = state.oldestUnappliedTimestampMs !== undefined || (state.lag ?? 0n) > 0n;
+          const since = waitingSince(state, lastApplied.get(partition));
+          const seconds = hasWaiting ? Math.max(0, clock.nowMs() - since) / 1_000 : 0;
+          this.set({ partition: String(partition) }, seconds);
+        }
+      },
+    }),
+  );
 };
 
 const addRulesGauge = ({ registry, rules }: ConsumerMetricsOptions): void => {
-  new Gauge({
-    name: 'adcap_rules_version',
-    help: 'The version of the rules that this process has; 0 for those of the mounted file, NaN with none',
-    registers: [registry],
-    collect() {
-      this.set(rules.version() ?? Number.NaN);
-    },
-  });
+  registry.registerMetric(
+    new Gauge({
+      name: 'adcap_rules_version',
+      help: 'The version of the rules that this process has; 0 for those of the mounted file, NaN with none',
+      registers: [],
+      collect() {
+        this.set(rules.version() ?? Number.NaN);
+      },
+    }),
+  );
 };
 
 /** Labels come from closed sets: a device or creative never makes a series. */
@@ -116,15 +121,17 @@ export const createConsumerMetrics = (options: ConsumerMetricsOptions): Consumer
   let newestReceivedAt: number | undefined;
   addLagGauges(options, lastApplied);
   addRulesGauge(options);
-  new Gauge({
-    name: `adcap_${service}_newest_applied_age_seconds`,
-    help: 'Age of the newest impression that was applied, by its receipt; NaN before the first; it also rises while nothing is watched',
-    registers: [registry],
-    collect() {
-      const since = newestReceivedAt ?? Number.NaN;
-      this.set(Math.max(0, clock.nowMs() - since) / 1_000);
-    },
-  });
+  registry.registerMetric(
+    new Gauge({
+      name: `adcap_${service}_newest_applied_age_seconds`,
+      help: 'Age of the newest impression that was applied, by its receipt; NaN before the first; it also rises while nothing is watched',
+      registers: [],
+      collect() {
+        const since = newestReceivedAt ?? Number.NaN;
+        this.set(Math.max(0, clock.nowMs() - since) / 1_000);
+      },
+    }),
+  );
 
   const bus: BusMetrics = {
     batchRetried: (reason) => retries.inc({ reason }),

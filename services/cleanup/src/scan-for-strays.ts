@@ -4,7 +4,7 @@ import type { CleanupMetrics } from './metrics.ts';
 
 type Deps = {
   cleaner: Pick<Cleaner, 'scanForStray'>;
-  redis: Pick<RedisConnection, 'epoch'>;
+  redis: Pick<RedisConnection, 'epoch' | 'isReady'>;
   keysPerStep: number;
   intervalMs: number;
   metrics: Pick<CleanupMetrics, 'noteScanStep' | 'noteScanFailure'>;
@@ -42,7 +42,7 @@ export const scanForStrays = (deps: Deps): (() => Promise<void>) => {
     let at = { cursor: '0', epoch: redis.epoch() };
     while (!stop.signal.aborted) {
       await delay(intervalMs, undefined, { signal: stop.signal }).catch(() => {});
-      if (!stop.signal.aborted) at = await step(at);
+      if (!stop.signal.aborted && redis.isReady()) at = await step(at);
     }
   };
 

@@ -84,12 +84,13 @@ describe('the cleanup consumer', () => {
     const kept = days.filter(({ at }) => at >= now - DAY_MS + MINUTE_MS).map(({ at }) => at);
     for (const key of [window, history]) {
       expect(await instantsIn(redis, key)).toEqual(kept.toSorted((a, b) => a - b));
-      expect(await redis.zcard(key)).toBe(2 * kept.length);
+      // Guards go by the hour.
+      expect(await redis.zcard(key)).toBeLessThanOrEqual(2 * kept.length + 1);
       expect(await redis.pttl(key)).toBeGreaterThan(0);
     }
-    expect(await metricValue(cleanup.registry, 'adcap_cleanup_freed_total', { kind: 'window' })).toBe(
-      days.length - kept.length,
-    );
+    const freed = (kind: string) => metricValue(cleanup.registry, 'adcap_cleanup_freed_total', { kind });
+    await waitFor(async () => (await freed('window')) === days.length - kept.length, { what: 'counted' });
+    expect(await freed('history')).toBe(days.length - kept.length);
     expect(await redis.zcard(keysOf(servers, 'tv-asleep').window)).toBe(2);
   });
 
@@ -128,19 +129,22 @@ describe('the cleanup consumer', () => {
     }
     const aDay = Math.floor(DAY_MS / (50 * MINUTE_MS)) + 1;
     expect(sizes[aDay - 1]).toBe(2 * aDay);
-    expect(new Set(sizes.slice(aDay))).toEqual(new Set([2 * aDay]));
+    // Guards go by the hour: at most two of them stay for an hour longer than their records.
+    expect(Math.max(...sizes.slice(aDay))).toBeLessThanOrEqual(2 * aDay + 2);
+    expect(await instantsIn(redis, window)).toHaveLength(aDay);
   });
 
   test('keeps the newest 2,048 impressions of a device that floods', async ({ redis, servers }) => {
     const now = Date.now();
     await using writers = await openWriters(servers, DAY_MS);
     await writers.write(range(3_000).map((index) => anImpression({ deviceId: 'tv', at: now - index })));
-    await using _cleanup = await start(servers);
+    await using cleanup = await start(servers);
     await publishEvents(servers, [anImpression({ deviceId: 'tv' })]);
     const { window, history } = keysOf(servers, 'tv');
     await waitFor(async () => (await redis.zcard(history)) === 2 * 2_048, { what: 'the history is bounded' });
     expect(await redis.zcard(window)).toBe(2 * 2_048);
     expect((await instantsIn(redis, window))[0]).toBe(now - 2_047);
+    expect(cleanup.failures).toEqual([]);
   });
 
   test('what cannot be read or trimmed is only counted, and does not hold up its partition', async ({
@@ -178,13 +182,15 @@ describe('the cleanup consumer', () => {
     const total = async () =>
       (await redis.hvals(applied)).map(Number).reduce((sum, offset) => sum + offset, 0);
     {
-      await using _cleanup = await start(servers);
+      await using cleanup = await start(servers);
       await publishEvents(servers, events);
       await waitFor(async () => (await total()) === 30, { what: 'the applied offsets' });
+      expect(cleanup.failures).toEqual([]);
     }
     await redis.del(applied);
-    await using _again = await start(servers);
+    await using again = await start(servers);
     await waitFor(async () => (await total()) === 30, { what: 'the applied offsets again' });
+    expect(again.failures).toEqual([]);
   });
 
   test('B09 gives a TTL to keys that have none, a few at a time, though nobody watches', async ({

@@ -2,10 +2,11 @@ import { waitFor } from '@adcap/testkit';
 import { expect, test } from 'vitest';
 import { scanForStrays } from '../src/scan-for-strays.ts';
 
-test('a round goes on where its last step ended or failed, and begins anew after a reconnect', async () => {
+test('waits for Redis; a round goes on where its last step ended or failed, and begins anew after a reconnect', async () => {
   const cursors: string[] = [];
   const answers: Record<number, string | Error> = { 1: '7', 2: new Error('away'), 3: '9', 4: '0', 5: '3' };
   let failures = 0;
+  let looks = 0;
   const stop = scanForStrays({
     cleaner: {
       scanForStray: async ({ cursor }) => {
@@ -15,7 +16,13 @@ test('a round goes on where its last step ended or failed, and begins anew after
         return { cursor: answer, seen: 10, mended: 1 };
       },
     },
-    redis: { epoch: () => (cursors.length < 5 ? 1 : 2) },
+    redis: {
+      epoch: () => (cursors.length < 5 ? 1 : 2),
+      isReady: () => {
+        looks += 1;
+        return looks > 3;
+      },
+    },
     keysPerStep: 10,
     intervalMs: 1,
     metrics: {

@@ -75,10 +75,12 @@ describe('the history consumer', () => {
     const servers = { redisUrl, kafkaBrokers, keyPrefix, topicPrefix };
     const at = Date.now() - MINUTE_MS;
     const one = anImpression({ deviceId: 'tv-once', at });
-    await using _history = await start(servers);
+    await using history = await start(servers);
     await publishEvents(servers, [
       ...[1, 2, 3].map(() => anImpression({ deviceId: 'tv-three', at })),
-      ...[one, one, one],
+      one,
+      one,
+      one,
     ]);
     const holds = (deviceId: string, times: number) =>
       waitFor(async () => (await instantsIn(redis, keysOf(servers, deviceId).history)).length === times, {
@@ -86,6 +88,7 @@ describe('the history consumer', () => {
       });
     await holds('tv-three', 3);
     await holds('tv-once', 1);
+    expect(history.failures).toEqual([]);
   });
 
   test('B47 sets each message that is no impression aside once, and applies the others', async ({
@@ -126,13 +129,14 @@ describe('the history consumer', () => {
       return letters;
     };
     {
-      await using _history = await start(servers);
+      await using history = await start(servers);
       const letters = await lettersAre(bad.length);
       expect(letters).toContain('not json');
       await waitFor(
         async () => (await instantsIn(redis, keysOf(servers, 'tv').history)).length === bad.length,
         { what: 'the good ones applied' },
       );
+      expect(history.failures).toEqual([]);
     }
     // A restart does not come back to them.
     await using again = await start(servers);

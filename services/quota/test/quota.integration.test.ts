@@ -3,7 +3,9 @@ import {
   instantsIn,
   keysOf,
   lagOf,
+  messageOf,
   metricValue,
+  publish,
   publishEvents,
   readDeadLetters,
   type Servers,
@@ -94,9 +96,10 @@ describe('the quota consumer', () => {
   test('goes on where it stopped after a restart', async ({ redis, servers }) => {
     const first = range(20).map((index) => anImpression({ deviceId: `tv-${index}` }));
     {
-      await using _quota = await start(servers);
+      await using quota = await start(servers);
       await publishEvents(servers, first);
       for (const event of first) await windowHolds(redis, keysOf(servers, event.deviceId).window, [event.at]);
+      expect(quota.failures).toEqual([]);
     }
     const second = range(20).map((index) => anImpression({ deviceId: `tv-${index}` }));
     await publishEvents(servers, second);
@@ -157,5 +160,59 @@ describe('the quota consumer', () => {
     expect(metrics).toContain('adcap_quota_newest_applied_age_seconds ');
     expect((await fetch(`${quota.address}/openapi.json`)).status).toBe(200);
     expect((await fetch(`${quota.address}/documentation`)).status).toBe(200);
+  });
+
+  test('B04 B50 two instances that start after 300 impressions count each once between them', async ({
+    redis,
+    servers,
+  }) => {
+    const at = Date.now() - MINUTE_MS;
+    const events = range(300).map((index) => anImpression({ deviceId: `tv-${index % 10}`, at: at + index }));
+    await publishEvents(servers, [...events, ...events.toReversed()]);
+
+    await using first = await start(servers);
+    await using second = await start(servers);
+
+    for (const device of range(10)) {
+      const own = range(30).map((round) => at + device + 10 * round);
+      await windowHolds(redis, keysOf(servers, `tv-${device}`).window, own);
+    }
+    const count = async (result: string) => {
+      const each = [first, second].map(({ registry }) =>
+        metricValue(registry, 'adcap_quota_impressions_total', { result }),
+      );
+      const [one = 0, other = 0] = await Promise.all(each);
+      return one + other;
+    };
+    await waitFor(async () => (await count('repeat')) >= 300, { what: 'every repeat seen' });
+    expect(await count('new')).toBe(300);
+
+    const haveBoth = (): boolean => first.consumer.progress().size > 0 && second.consumer.progress().size > 0;
+    await waitFor(haveBoth, { what: 'both have partitions' });
+    const more = events.map(({ deviceId }, index) => anImpression({ deviceId, at: at + 1_000 + index }));
+    await Promise.all([publishEvents(servers, more), publishEvents(servers, more)]);
+    await waitFor(async () => (await count('new')) === 600, { what: 'every new one counted' });
+    await waitFor(async () => (await count('repeat')) >= 600, { what: 'every repeat seen again' });
+    for (const device of range(10))
+      expect(await instantsIn(redis, keysOf(servers, `tv-${device}`).window)).toHaveLength(60);
+  });
+
+  test('what is no impression is only counted: the history consumer sets it aside', async ({
+    redis,
+    servers,
+  }) => {
+    const event = anImpression({ deviceId: 'tv' });
+    await publish(servers, [
+      { key: 'tv', value: null },
+      { key: 'tv', value: 'not json' },
+      { key: 'tv', value: JSON.stringify({ ...event, at: 'noon' }) },
+      messageOf(event),
+    ]);
+    await using quota = await start(servers);
+    await windowHolds(redis, keysOf(servers, 'tv').window, [event.at]);
+    await waitFor(() => lagOf(quota) === 0, { what: 'lag 0' });
+    for (const reason of ['no_value', 'not_json', 'wrong_fields'])
+      expect(await metricValue(quota.registry, 'adcap_quota_undecodable_total', { reason })).toBe(1);
+    expect(await readDeadLetters(servers)).toEqual([]);
   });
 });

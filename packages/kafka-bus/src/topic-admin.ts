@@ -1,8 +1,11 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { BusSettings } from './bus-settings.ts';
 import { createKafkaClient } from './kafka-client.ts';
 
 const REQUEST_TIMEOUT_MS = 10_000;
+const LEADERS_LIMIT_MS = 10_000;
+const LOOK_MS = 50;
 const silent = () => undefined;
 
 /** For a one-off question to a broker; nothing is retried, so that the caller decides how long it matters. */
@@ -33,6 +36,29 @@ export const brokersAnswer = (brokers: BusSettings['brokers']): Promise<void> =>
 /** A topic as infra/kafka/topics.json writes it. */
 export type TopicSpec = { topic: string; partitions: number; config: Record<string, string> };
 
+const haveLeaders = async (admin: Admin, topics: string[]): Promise<boolean> => {
+  const found = await admin.fetchTopicMetadata({ topics });
+  return found.topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0));
+};
+
+/**
+ * A broker may not have heard of a topic for a moment after it was created. The client's own wait for leaders takes that
+ * for a failure.
+ */
+const untilTheyHaveLeaders = async (admin: Admin, topics: string[]): Promise<void> => {
+  const deadline = performance.now() + LEADERS_LIMIT_MS;
+  let last: unknown;
+  while (performance.now() < deadline) {
+    try {
+      if (await haveLeaders(admin, topics)) return;
+    } catch (error) {
+      last = error;
+    }
+    await delay(LOOK_MS);
+  }
+  throw new Error(`No leaders for ${topics.join(', ')} within ${LEADERS_LIMIT_MS} ms`, { cause: last });
+};
+
 /** Creates the topics that do not exist yet, replicated so often; the others are left as they are. */
 export const createMissingTopics = (
   brokers: BusSettings['brokers'],
@@ -49,7 +75,12 @@ export const createMissingTopics = (
         replicationFactor,
         configEntries: Object.entries(config).map(([name, value]) => ({ name, value })),
       }));
-    if (missing.length > 0) await admin.createTopics({ topics: missing, waitForLeaders: true });
+    if (missing.length === 0) return;
+    await admin.createTopics({ topics: missing, waitForLeaders: false });
+    await untilTheyHaveLeaders(
+      admin,
+      missing.map(({ topic }) => topic),
+    );
   });
 
 /** Removes topics with all that is in them. */

@@ -14,6 +14,9 @@ import {
 import type { Registry } from 'prom-client';
 import type { DecisionLog } from './adapters/decision-log.ts';
 import { createGuardedRead } from './adapters/guarded-read.ts';
+import { createPatientStore } from './adapters/patient-store.ts';
+import { createReservationKeeper } from './adapters/reservation-keeper.ts';
+import { createViewsOf } from './adapters/views-of.ts';
 import type { AdSelectionConfig } from './config.ts';
 import { createDecideInTurn } from './decide-in-turn.ts';
 import { createMetrics } from './metrics.ts';
@@ -53,19 +56,18 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
     requestTimeoutMs: config.ADCAP_AD_SELECTION_REQUEST_TIMEOUT_MS,
   });
   const metrics = createMetrics(deps.registry, () => decider.inFlight());
-  const read = createGuardedRead(store);
+  const onFailure = (err: unknown, message: string): void => logger.debug({ err }, message);
+  const read = createGuardedRead(store, config.ADCAP_AD_SELECTION_DEADLINE_MS);
   server.addHook('onClose', async () => read.close());
   const selectBreak = createSelectBreak({
     read,
-    store,
+    viewsOf: createViewsOf({ store, decideFrom: config.ADCAP_AD_SELECTION_DECIDE_FROM, onFailure }),
+    keep: createReservationKeeper({ store, onUndone: () => metrics.undone.inc(), onFailure }),
     rules,
     tokens: deps.tokens,
     nowMs: () => clock.nowMs(),
     graceMs: config.ADCAP_RESERVATION_GRACE_MS,
-    decideFrom: config.ADCAP_AD_SELECTION_DECIDE_FROM,
     onConflict: () => metrics.conflicts.inc(),
-    onUndone: () => metrics.undone.inc(),
-    onFailure: (err, message) => logger.debug({ err }, message),
   });
   const decider = createDecideInTurn({
     selectBreak,
@@ -86,7 +88,7 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
   );
   const routeDeps = {
     decider,
-    store,
+    store: createPatientStore(store),
     rules,
     nowMs: () => clock.nowMs(),
     retentionMs: config.ADCAP_RETENTION_MS,

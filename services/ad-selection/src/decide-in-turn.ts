@@ -2,8 +2,9 @@ import type { SelectionAnswer } from '@adcap/contracts';
 import type { DecisionLog } from './adapters/decision-log.ts';
 import { DeviceTurns } from './adapters/device-turns.ts';
 import type { Ask } from './domain/ask.ts';
+import type { Selection } from './domain/tell.ts';
 import type { AdSelectionMetrics } from './metrics.ts';
-import type { SelectBreak, Selection } from './select-break.ts';
+import type { SelectBreak } from './select-break.ts';
 
 export type DecideInTurnDeps = {
   selectBreak: SelectBreak;

@@ -20,23 +20,33 @@ export class Deadline {
    * The work's outcome if it comes in time, else DeadlineExceeded. Work that is late goes on by itself; how it ends is told to
    * `late` where somebody must know.
    */
-  async race<T>(work: Promise<T>, late: (outcome: T) => void = () => undefined): Promise<T> {
-    const { promise: timeout, reject } = Promise.withResolvers<never>();
+  race<T>(work: Promise<T>, late: (outcome: T) => void = () => undefined): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
     let isLate = false;
-    const timer = setTimeout(() => {
+    const giveUp = (): void => {
       isLate = true;
       reject(new DeadlineExceeded('the deadline has passed'));
+    };
+    // Timers run before sockets are read: one more turn takes what has arrived while this process was busy.
+    let immediate: NodeJS.Immediate | undefined;
+    const timer = setTimeout(() => {
+      immediate = setImmediate(giveUp);
     }, this.remainingMs());
+    const stop = (): void => {
+      clearTimeout(timer);
+      clearImmediate(immediate);
+    };
     work.then(
       (outcome) => {
+        stop();
         if (isLate) late(outcome);
+        else resolve(outcome);
       },
-      () => undefined,
+      (error: unknown) => {
+        stop();
+        reject(error);
+      },
     );
-    try {
-      return await Promise.race([work, timeout]);
-    } finally {
-      clearTimeout(timer);
-    }
+    return promise;
   }
 }

@@ -1,6 +1,6 @@
-import type { DecisionReading, DecisionStore } from '@adcap/redis-windows';
+import { type DecisionReading, type DecisionStore, isRetryableStoreError } from '@adcap/redis-windows';
 import CircuitBreaker from 'opossum';
-import { type Deadline, DeadlineExceeded } from './deadline.ts';
+import { Deadline, DeadlineExceeded } from './deadline.ts';
 
 export type ReadRequest = Parameters<DecisionStore['read']>[0];
 
@@ -24,15 +24,21 @@ const BREAKER = {
   rollingCountTimeout: 1_000,
   rollingCountBuckets: 10,
   resetTimeout: 250,
+  // What is wrong with the data of one device says nothing about the store.
+  errorFilter: (error: unknown) => !isRetryableStoreError(error),
 } as const;
+
+/** Time that passes between the start of a deadline and its first read. */
+const FRESH_MS = 0.5;
 
 /**
  * The decision read behind a circuit breaker: while the store fails, calls are told so at once, and one in 250 ms tries.
- * Failure policy: never throws; a reading that is late or failed is a value.
+ * The breaker judges the store by the configured limit alone: a caller in a greater hurry gets its own answer and
+ * leaves no mark on others. Failure policy: never throws; a reading that is late or failed is a value.
  */
-export const createGuardedRead = (store: Pick<DecisionStore, 'read'>): GuardedRead => {
+export const createGuardedRead = (store: Pick<DecisionStore, 'read'>, limitMs: number): GuardedRead => {
   const breaker = new CircuitBreaker(
-    (request: ReadRequest, deadline: Deadline) => deadline.race(store.read(request)),
+    (request: ReadRequest) => new Deadline(limitMs).race(store.read(request)),
     BREAKER,
   );
   let failure: string | undefined;
@@ -40,11 +46,15 @@ export const createGuardedRead = (store: Pick<DecisionStore, 'read'>): GuardedRe
     failure = error instanceof Error ? `${reason}: ${error.message}` : (failure ?? reason);
     return { kind: 'failed', reason, error };
   };
+  const fire = (request: ReadRequest, deadline: Deadline): Promise<DecisionReading> => {
+    const reading = breaker.fire(request);
+    return deadline.remainingMs() < limitMs - FRESH_MS ? deadline.race(reading) : reading;
+  };
   return {
     read: async (request, deadline) => {
       if (breaker.opened) return failed('circuit_open', undefined);
       try {
-        const reading = await breaker.fire(request, deadline);
+        const reading = await fire(request, deadline);
         failure = undefined;
         return { kind: 'read', reading };
       } catch (error) {

@@ -61,9 +61,11 @@ const own = ({ knowledge, setting }: Deciding): readonly Reservation[] =>
 const isWatched = (deciding: Deciding, place: StoredPlace): boolean =>
   !place.exempt && !own(deciding).some(({ id }) => id === deciding.setting.idOf(place.reservationId));
 
-/** When the break is over and its promises are void. */
-const expiryOf = ({ ask, setting }: Deciding, places: readonly AdFacts[]): EpochMs =>
-  epochMs(ask.breakAt + places.reduce((sum, place) => sum + durationOf(place), 0) + setting.graceMs);
+/** When the break is over and its promises are void; whole milliseconds, as the store wants them. */
+const expiryOf = ({ ask, setting }: Deciding, places: readonly AdFacts[]): EpochMs => {
+  const lengthMs = places.reduce((sum, place) => sum + durationOf(place), 0);
+  return epochMs(ask.breakAt + Math.ceil(lengthMs) + setting.graceMs);
+};
 
 /** Only a place that was stored before can have been watched. */
 const wasStoredAndWatched = (deciding: Deciding, place: StoredPlace): boolean =>
@@ -128,12 +130,10 @@ const fillAround = (
   return { places, decided };
 };
 
-/**
- * A break that plays at another instant keeps the places that still fit there; the others become empty. An earlier round
- * that is asked again after such a move is answered the same way.
- */
-const keepPlaces = (deciding: Deciding, stored: StoredPod): Decision => {
-  const { ask, knowledge, setting, judged } = deciding;
+/** Which places of a break still fit where it was moved to, what was watched among them. */
+const stillFitting = (deciding: Deciding, stored: StoredPod): readonly StoredPlace[] => {
+  const { ask, knowledge, setting } = deciding;
+  if (stored.breakAt === ask.breakAt) return stored.places;
   const known = knownTo(setting.breakKey, knowledge);
   const fitting = new Set(
     keepFitting(
@@ -144,15 +144,27 @@ const keepPlaces = (deciding: Deciding, stored: StoredPod): Decision => {
       })),
     ),
   );
-  const places = stored.places.filter(({ slot }) => fitting.has(slot));
+  return stored.places.filter(({ slot }) => fitting.has(slot));
+};
+
+/** Fills what is empty around the places that stay. */
+const fill = (deciding: Deciding, kept: readonly StoredPlace[]): Decision => {
+  const { places, decided } = fillAround(deciding, kept);
+  return write(deciding, places, decided);
+};
+
+/** A round that was answered already, but not at this instant: it gets what is left of its places and nothing new. */
+const repeat = (deciding: Deciding, stored: StoredPod, places: readonly StoredPlace[]): Decision => {
+  const { ask, judged } = deciding;
   const sameEntry = (place: StoredPlace): number | null =>
     place.round === ask.round &&
     judged.some(({ entry }) => entry.index === place.index && entry.candidate.creativeId === place.creativeId)
       ? place.index
       : null;
-  const fates = judged.map(({ entry }): Fate | undefined => {
+  const fates = judged.map(({ entry, evaluation }): Fate => {
     const place = places.find((one) => sameEntry(one) === entry.index);
-    return place === undefined ? undefined : { kind: 'placed', slot: place.slot };
+    if (place !== undefined) return { kind: 'placed', slot: place.slot };
+    return { kind: evaluation.allowed ? 'noSlot' : 'capped' };
   });
   return write(deciding, places, {
     candidates: answersOf(ask, judged, fates),
@@ -171,28 +183,30 @@ const ROUND_CONFLICT: Decision = {
   detail: 'slots: a later round has the same slots as the rounds before it',
 };
 
-/** Fills and reserves, keeping to what the break was answered before. */
+/** Fills and reserves, keeping to what the break was answered before. The first round may have any number. */
 const reserve = (deciding: Deciding): Decision => {
   const { ask, knowledge } = deciding;
   const { stored } = knowledge;
-  if (stored === undefined) {
-    const { places, decided } = fillAround(deciding, []);
-    return write(deciding, places, decided);
-  }
-  if (stored.breakAt !== ask.breakAt) return keepPlaces(deciding, stored);
-  const round = stored.rounds[ask.round];
-  if (round !== undefined) return { kind: 'stored', round };
-  if (ask.round <= stored.lastRound) return keepPlaces(deciding, stored);
-  if (!sameSlots(ask, stored)) return ROUND_CONFLICT;
-  const { places, decided } = fillAround(deciding, stored.places);
-  return write(deciding, places, decided);
+  if (stored === undefined) return fill(deciding, []);
+  const isLater = ask.round > stored.lastRound;
+  if (isLater && !sameSlots(ask, stored)) return ROUND_CONFLICT;
+  const kept = stillFitting(deciding, stored);
+  return isLater ? fill(deciding, kept) : repeat(deciding, stored, kept);
 };
+
+/** The whole answer that this ask was given before, if it was. */
+export const answeredBefore = (ask: Ask, stored: StoredPod | undefined): StoredRound | undefined =>
+  ask.reserve && ask.slots.length > 0 && stored?.breakAt === ask.breakAt
+    ? stored.rounds[ask.round]
+    : undefined;
 
 /**
  * One function from (views, reservations, stored pod, rules, T) to an answer, whatever they were read from: the quota
  * window, the history, or nothing at all.
  */
 export const decide = (ask: Ask, knowledge: Knowledge, setting: Setting): Decision => {
+  const round = answeredBefore(ask, knowledge.stored);
+  if (round !== undefined) return { kind: 'stored', round };
   const judged = judgeEntries(ask, knownTo(setting.breakKey, knowledge), setting);
   const deciding = { ask, knowledge, setting, judged };
   if (ask.slots.length === 0) {

@@ -1,6 +1,6 @@
-import { DIMENSIONS, type Dimension, type EpochMs } from '@adcap/contracts';
-import { applies, type CompiledRule, type CompiledRules, capStanding, type Known } from '@adcap/rule-engine';
-import type { KeyOf } from './to-ad.ts';
+import type { Dimension, EpochMs } from '@adcap/contracts';
+import { type Cap, type CompiledRules, capStanding, type Known, resolveLadder } from '@adcap/rule-engine';
+import { type KeyOf, toAd } from './to-ad.ts';
 
 /** The readable values of an impression. */
 export type Watched = {
@@ -23,55 +23,39 @@ export type CapReport = {
   at: number;
 };
 
-const valuesOf = (watched: Watched, dimension: Dimension): readonly string[] => {
-  switch (dimension) {
-    case 'creative':
-      return [watched.creativeId];
-    case 'campaign':
-      return watched.campaignId === undefined ? [] : [watched.campaignId];
-    case 'brand':
-      return watched.brandId === undefined ? [] : [watched.brandId];
-    case 'industry':
-      return watched.industryIds;
-  }
+const reportOf = (cap: Cap & { windowMs: number }, known: Known, at: EpochMs): CapReport => {
+  const { used, reserved, room, at: decidesAt } = capStanding(cap, known, at);
+  return {
+    ruleId: cap.rule.id,
+    dimension: cap.rule.dimension,
+    value: cap.value.value,
+    max: cap.max,
+    windowMs: cap.windowMs,
+    used,
+    reserved,
+    remaining: Math.max(0, room),
+    at: decidesAt,
+  };
 };
 
-/** Every cap with a window that applies somewhere, against every value that the device has watched. */
+/**
+ * Every cap with a window that would apply to one of the ads that the device has watched, once for each value, in the
+ * order in which they were first met. Rules with `when` are left out: there is no context to judge them by.
+ */
 export const reportCaps = (
   rules: CompiledRules,
   history: readonly Watched[],
   { at, known, keyOf }: { at: EpochMs; known: Known; keyOf: KeyOf },
-): CapReport[] =>
-  DIMENSIONS.flatMap((dimension) => {
-    const seen = [...new Set(history.flatMap((watched) => valuesOf(watched, dimension)))];
-    const report = (rule: CompiledRule, value: string): CapReport[] => {
-      const { limit } = rule;
-      if (
-        limit.kind !== 'cap' ||
-        limit.windowMs === null ||
-        rule.shadow ||
-        !applies(rule, { at, context: {} })
-      )
-        return [];
-      const cap = { rule, value: { value, key: keyOf(value) }, max: limit.max, windowMs: limit.windowMs };
-      const { used, reserved, room, at: decidesAt } = capStanding(cap, known, at);
-      return [
-        {
-          ruleId: rule.id,
-          dimension,
-          value,
-          max: limit.max,
-          windowMs: limit.windowMs,
-          used,
-          reserved,
-          remaining: Math.max(0, room),
-          at: decidesAt,
-        },
-      ];
-    };
-    if (!rules.isOn[dimension]) return [];
-    return seen.flatMap((value) => {
-      const specific = (rules.specific[dimension].get(value) ?? []).flatMap((rule) => report(rule, value));
-      return specific.length > 0 ? specific : rules.generic[dimension].flatMap((rule) => report(rule, value));
-    });
-  });
+): CapReport[] => {
+  const reports = new Map<string, CapReport>();
+  for (const watched of history) {
+    const ad = toAd({ ...watched, exempt: false }, keyOf);
+    for (const cap of resolveLadder(rules, ad, { at, context: {} }).caps) {
+      const name = JSON.stringify([cap.rule.id, cap.value.value]);
+      const { windowMs } = cap;
+      if (windowMs === null || reports.has(name)) continue;
+      reports.set(name, reportOf({ ...cap, windowMs }, known, at));
+    }
+  }
+  return [...reports.values()];
+};

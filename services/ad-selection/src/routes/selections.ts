@@ -1,4 +1,6 @@
 import {
+  AppError,
+  type SelectionAnswer,
   type SelectionRequest,
   selectionAnswerSchema,
   selectionBatchRequestSchema,
@@ -13,7 +15,7 @@ import { toEntries } from '../domain/to-ad.ts';
 import { documented } from './documented.ts';
 import type { RouteDeps } from './route-deps.ts';
 
-const toAsk = (request: SelectionRequest, isOperator: boolean): Ask => ({
+const toAsk = (request: SelectionRequest, explain: Ask['explain']): Ask => ({
   deviceId: request.deviceId,
   sessionId: request.sessionId,
   breakId: request.breakId,
@@ -24,17 +26,36 @@ const toAsk = (request: SelectionRequest, isOperator: boolean): Ask => ({
   podDurationMs: request.podDurationMs,
   reserve: request.reserve,
   isFixed: false,
-  explain: request.explain ? (isOperator ? 'impressions' : 'rules') : 'nothing',
+  explain,
   entries: toEntries(request.candidates, valueKeyOf),
 });
 
 const batchAnswerSchema = z.object({ answers: z.array(selectionAnswerSchema) });
 
+/** One break at two instants of one batch would be moved under its own first answer. */
+const assertNoMoves = (breaks: readonly Pick<SelectionRequest, 'breakId' | 'breakAt'>[]): void => {
+  const instants = new Map<string, number>();
+  for (const [index, { breakId, breakAt }] of breaks.entries()) {
+    const before = instants.get(breakId) ?? breakAt;
+    instants.set(breakId, before);
+    if (before === breakAt) continue;
+    const problem = {
+      field: `breaks.${index}.breakAt`,
+      message: 'is another instant of a break that is in this batch',
+    };
+    throw new AppError('ADCAP_REQUEST_INVALID', `${problem.field}: ${problem.message}`, {
+      fields: [problem],
+    });
+  }
+};
+
 export const addSelectionRoutes = (server: HttpServer, deps: RouteDeps): void => {
-  const answer = (request: SelectionRequest, authorization: string | undefined) => {
-    assertBreakTime(request.breakAt, { nowMs: deps.nowMs(), retentionMs: deps.retentionMs });
-    return deps.decider.decide(toAsk(request, deps.roleOf(authorization) === 'operator'), request.deadlineMs);
+  const explainFor = ({ explain }: SelectionRequest, authorization: string | undefined): Ask['explain'] => {
+    if (!explain) return 'nothing';
+    return deps.roleOf(authorization) === 'operator' ? 'impressions' : 'rules';
   };
+  const answer = (request: SelectionRequest, authorization: string | undefined): Promise<SelectionAnswer> =>
+    deps.decider.decide(toAsk(request, explainFor(request, authorization)), request.deadlineMs);
 
   server.post(
     '/v1/selections',
@@ -46,7 +67,10 @@ export const addSelectionRoutes = (server: HttpServer, deps: RouteDeps): void =>
         response: { 200: documented(selectionAnswerSchema), '4xx': problemSchema, '5xx': problemSchema },
       },
     },
-    async (request) => answer(request.body, request.headers.authorization),
+    async (request) => {
+      assertBreakTime(request.body.breakAt, { nowMs: deps.nowMs(), retentionMs: deps.retentionMs });
+      return answer(request.body, request.headers.authorization);
+    },
   );
 
   server.post(
@@ -55,19 +79,21 @@ export const addSelectionRoutes = (server: HttpServer, deps: RouteDeps): void =>
       schema: {
         tags: ['selections'],
         summary: 'All breaks of one device, decided in time order, answered in the order asked',
+        description:
+          'A break that is refused fails the batch; the breaks before it in time stay reserved, and a repeat is answered the same.',
         body: selectionBatchRequestSchema,
         response: { 200: documented(batchAnswerSchema), '4xx': problemSchema, '5xx': problemSchema },
       },
     },
     async (request) => {
       const { deviceId, sessionId, breaks } = request.body;
-      const inTime = breaks
-        .map((one, index) => ({ one, index }))
-        .toSorted((a, b) => a.one.breakAt - b.one.breakAt);
-      for (const { one } of inTime)
-        assertBreakTime(one.breakAt, { nowMs: deps.nowMs(), retentionMs: deps.retentionMs });
-      const answers: z.output<typeof selectionAnswerSchema>[] = [];
-      for (const { one, index } of inTime) {
+      const now = { nowMs: deps.nowMs(), retentionMs: deps.retentionMs };
+      assertNoMoves(breaks);
+      for (const [index, { breakAt }] of breaks.entries())
+        assertBreakTime(breakAt, { ...now, field: `breaks.${index}.breakAt` });
+      const inTime = [...breaks.entries()].toSorted(([, a], [, b]) => a.breakAt - b.breakAt);
+      const answers: SelectionAnswer[] = [];
+      for (const [index, one] of inTime) {
         // Each sees the grants of the ones before it.
         // oxlint-disable-next-line no-await-in-loop
         answers[index] = await answer({ ...one, deviceId, sessionId }, request.headers.authorization);

@@ -1,10 +1,19 @@
 import { type ImpressionItemInput, type ImpressionsAnswer, impressionsAnswerSchema } from '@adcap/contracts';
 import { BeaconClientError } from './beacon-client-error.ts';
+import { timeLimit } from './time-limit.ts';
 
 export type BeaconClientOptions = {
   /** Where the beacon is, such as `https://beacon.example`. */
   baseUrl: string;
   timeoutMs?: number;
+  /** Instead of the platform's own, for a caller with its own connections. */
+  fetch?: typeof globalThis.fetch;
+};
+
+export type ImpressionBatch = {
+  /** The clock of `playedAt` at the moment of sending; without it `playedAt` is not believed. */
+  sentAt?: number | string;
+  impressions: readonly ImpressionItemInput[];
 };
 
 export type BeaconClient = {
@@ -13,7 +22,7 @@ export type BeaconClient = {
    *
    * @throws {BeaconClientError} when nothing was taken, with whether the same batch may be sent again
    */
-  post(impressions: readonly ImpressionItemInput[]): Promise<ImpressionsAnswer>;
+  post(batch: ImpressionBatch): Promise<ImpressionsAnswer>;
 };
 
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -34,11 +43,14 @@ const parseAnswer = (text: string): ImpressionsAnswer => {
   }
 };
 
+/** Throws where the base URL or the timeout is none. */
 export const createBeaconClient = ({
   baseUrl,
   timeoutMs = DEFAULT_TIMEOUT_MS,
+  fetch = globalThis.fetch,
 }: BeaconClientOptions): BeaconClient => {
   const url = new URL('v1/impressions', baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
+  const limitMs = timeLimit(timeoutMs);
 
   const send = async (body: string): Promise<{ response: Response; text: string }> => {
     try {
@@ -46,7 +58,7 @@ export const createBeaconClient = ({
         method: 'POST',
         headers: { 'content-type': 'application/json' },
         body,
-        signal: AbortSignal.timeout(timeoutMs),
+        signal: AbortSignal.timeout(limitMs),
       });
       return { response, text: await response.text() };
     } catch (cause) {
@@ -55,8 +67,8 @@ export const createBeaconClient = ({
   };
 
   return {
-    post: async (impressions) => {
-      const { response, text } = await send(JSON.stringify({ impressions }));
+    post: async (batch) => {
+      const { response, text } = await send(JSON.stringify(batch));
       const { status } = response;
       if (response.ok) return parseAnswer(text);
       throw new BeaconClientError(`the beacon answered ${status}: ${text.slice(0, 1_000)}`, {

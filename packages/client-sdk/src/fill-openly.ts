@@ -1,10 +1,13 @@
-import type { CandidateInput, PodPlace, SelectionRequestInput } from '@adcap/contracts';
+import { type CandidateInput, LIMITS, type PodPlace, type SelectionRequestInput } from '@adcap/contracts';
 
 /** What an ad counts as where it tells no duration; the service reckons the same. */
 const DEFAULT_DURATION_MS = 30_000;
 
+/** The service refuses more slots than the limit; the client only must not fail over them. */
 const slotsOf = ({ slots }: SelectionRequestInput): readonly { maxMs?: number | null | undefined }[] =>
-  typeof slots === 'number' ? Array.from({ length: slots }, () => ({})) : (slots ?? []);
+  typeof slots === 'number'
+    ? Array.from({ length: Math.min(slots, LIMITS.slots) }, () => ({}))
+    : (slots ?? []).slice(0, LIMITS.slots);
 
 const durationOf = ({ durationMs }: CandidateInput): number => durationMs ?? DEFAULT_DURATION_MS;
 

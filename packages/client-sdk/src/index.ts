@@ -1,4 +1,9 @@
-export { type BeaconClient, type BeaconClientOptions, createBeaconClient } from './beacon-client.ts';
+export {
+  type BeaconClient,
+  type BeaconClientOptions,
+  createBeaconClient,
+  type ImpressionBatch,
+} from './beacon-client.ts';
 export { BeaconClientError } from './beacon-client-error.ts';
 export {
   createSelectionClient,

@@ -1,12 +1,15 @@
 import type { SelectionAnswer, SelectionRequestInput } from '@adcap/contracts';
 import { openResult } from './open-result.ts';
 import type { ClientFault, SelectionResult } from './selection-result.ts';
+import { timeLimit } from './time-limit.ts';
 
 export type SelectionClientOptions = {
   /** Where ad selection is, such as `http://ad-selection:8082`. */
   baseUrl: string;
   /** How long one call may take, connection and body included: what is left of the caller's own budget. */
   timeoutMs?: number;
+  /** Instead of the platform's own, for a caller with its own connections. */
+  fetch?: typeof globalThis.fetch;
 };
 
 export type SelectionClient = {
@@ -49,12 +52,14 @@ const toJson = (request: SelectionRequestInput): string | ClientFault => {
   }
 };
 
-/** Throws where the base URL is none; after that nothing throws. */
+/** Throws where the base URL or the timeout is none; after that nothing throws. */
 export const createSelectionClient = ({
   baseUrl,
   timeoutMs = DEFAULT_TIMEOUT_MS,
+  fetch = globalThis.fetch,
 }: SelectionClientOptions): SelectionClient => {
   const url = new URL('v1/selections', baseUrl.endsWith('/') ? baseUrl : `${baseUrl}/`);
+  const limitMs = timeLimit(timeoutMs);
 
   const ask = async (
     request: SelectionRequestInput,
@@ -64,7 +69,7 @@ export const createSelectionClient = ({
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: AbortSignal.timeout(limitMs),
     });
     const text = await response.text();
     if (response.status !== 200)

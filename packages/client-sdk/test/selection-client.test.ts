@@ -180,12 +180,35 @@ describe('the open answer', () => {
     expect(result.unfilled).toBe(1);
   });
 
+  test.for([
+    ['a number', 1e10],
+    ['a list', Array.from({ length: 50 }, () => ({}))],
+  ] as const)('more slots than there may be, as %s, are no failure', async ([, slots]) => {
+    const result = await openFor({ ...request, slots: typeof slots === 'number' ? slots : [...slots] });
+    expect(result.pod).toHaveLength(3);
+    expect(result.unfilled).toBe(17);
+  });
+
   test('without slots everything is allowed and nothing placed', async () => {
     const { slots: _slots, ...asked } = request;
     const result = await openFor({ ...asked, breakAt: new Date(BREAK_AT).toISOString() });
     expect(result).toMatchObject({ breakAt: BREAK_AT, pod: [], unfilled: 0 });
     expect(result.candidates.map(({ outcome }) => outcome)).toEqual(['allowed', 'allowed', 'allowed']);
   });
+});
+
+test('what is left of a budget need not be whole milliseconds', async () => {
+  const baseUrl = await startServer(answering(200, JSON.stringify(answer)));
+  expect(await createSelectionClient({ baseUrl, timeoutMs: 4_999.5 }).select(request)).toEqual(answer);
+});
+
+test('another fetch may be given', async () => {
+  const fetch = async () => Response.json(answer);
+  expect(await createSelectionClient({ baseUrl: 'http://x.invalid', fetch }).select(request)).toEqual(answer);
+});
+
+test.for([0, -1, Number.NaN])('a timeout of %d is refused when the client is made', (timeoutMs) => {
+  expect(() => createSelectionClient({ baseUrl: 'http://127.0.0.1:1', timeoutMs })).toThrow(RangeError);
 });
 
 test('a base URL that is none is refused when the client is made', () => {

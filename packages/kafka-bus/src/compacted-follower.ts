@@ -59,6 +59,8 @@ export const followCompactedTopic = (options: FollowerOptions): Follower => {
     } catch (error) {
       return error;
     }
+    // Closed meanwhile: nobody would stop a session that begins now.
+    if (stop.signal.aborted) return undefined;
     session = new FollowerSession({
       bus,
       topic,

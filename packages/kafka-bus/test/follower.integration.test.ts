@@ -38,6 +38,21 @@ describe('followCompactedTopic', () => {
     await producer.close();
   });
 
+  test('ends when it is closed before it has reached the topic', async ({ kafkaBrokers, topicPrefix }) => {
+    const topic = `${topicPrefix}rules`;
+    await createTopic(kafkaBrokers, topic, 1);
+    const bus = { brokers: [kafkaBrokers], clientId: 'test', logger: quietLogger };
+    // Several, because it depends on how the brokers' answer and the closing meet.
+    let ended = 0;
+    for (let opened = 0; opened < 16; opened += 1) {
+      const follower = followCompactedTopic({ bus, topic, onRecord: () => {} });
+      void follower.close().then(() => {
+        ended += 1;
+      });
+    }
+    await waitFor(() => ended === 16, { what: 'every follower has ended' });
+  });
+
   test('an empty topic is caught up with at once, and every instance sees everything', async ({
     kafkaBrokers,
     topicPrefix,

@@ -10,8 +10,9 @@ const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 const isForwarded = ({ headers }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
 
-const localOnly: Hook = async (request) => {
+const localOnly: Hook = async (request, reply) => {
   if (LOOPBACK.test(request.socket.remoteAddress ?? '') && !isForwarded(request)) return;
+  reply.header('www-authenticate', 'Bearer realm="adcap"');
   throw new AppError(
     'ADCAP_AUTH_MISSING',
     'Without configured tokens the rules are shown on this machine only.',

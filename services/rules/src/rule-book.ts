@@ -6,7 +6,8 @@ import type { Clock } from '@adcap/service-runtime';
 import type { RulesTopic } from './rules-topic.ts';
 
 export type Change = {
-  expectedVersion: number | 'any';
+  /** `none`: what the caller named is no version. */
+  expectedVersion: number | 'any' | 'none';
   draft: RuleSetDraft;
   author: string;
   note?: string | undefined;
@@ -18,7 +19,7 @@ export type ChangeResult =
   | { kind: 'stale'; version: number }
   | { kind: 'too_large'; bytes: number }
   /** Nothing was changed; the same may be sent again. */
-  | { kind: 'unchanged'; detail: string; cause?: unknown }
+  | { kind: 'unchanged'; away: 'store' | 'bus'; detail: string; cause?: unknown }
   /** The version is in force and is published as soon as that works. */
   | { kind: 'unpublished'; record: RulesRecord; cause: unknown }
   /** Redis went away in the middle: it may be in force or not. */
@@ -158,17 +159,26 @@ export const createRuleBook = (deps: RuleBookDeps): RuleBook => {
   };
 
   const change = async ({ expectedVersion, draft, author, note }: Change): Promise<ChangeResult> => {
-    if (!topic.isUp()) return { kind: 'unchanged', detail: 'The event stream does not acknowledge.' };
+    const unchanged = (away: 'store' | 'bus', detail: string, cause?: unknown): ChangeResult => ({
+      kind: 'unchanged',
+      away,
+      detail,
+      ...(cause === undefined ? {} : { cause }),
+    });
+    if (!topic.isUp()) return unchanged('bus', 'The event stream does not acknowledge.');
     if (topic.state().isOfNewerRelease)
-      return { kind: 'unchanged', detail: 'A newer release has published rules: change them there.' };
+      return unchanged('bus', 'A newer release has published rules: change them there.');
     let before: RulesRecord | undefined;
     try {
-      // The version before it must be on the topic first: once it is replaced here nobody could publish it any more.
       before = await settle();
     } catch (cause) {
-      return { kind: 'unchanged', detail: 'The store or the event stream cannot be reached.', cause };
+      const isBus = cause instanceof AppError && cause.code === 'ADCAP_BUS_UNAVAILABLE';
+      return unchanged(isBus ? 'bus' : 'store', 'What is in force could not be made sure of.', cause);
     }
-    if (before === undefined) return { kind: 'unchanged', detail: 'There are no rules yet to be replaced.' };
+    if (before === undefined) return unchanged('store', 'There are no rules yet to be replaced.');
+    // The version before it must be on the topic first: once it is replaced in Redis nobody could publish it any more.
+    if ((topic.state().last?.version ?? 0) < before.version)
+      return unchanged('bus', `Version ${before.version} is in force and could not be published yet.`);
     if (expectedVersion !== 'any' && expectedVersion !== before.version)
       return { kind: 'stale', version: before.version };
     const record = makeRecord(before.version + 1, draft, { author, note });

@@ -7,6 +7,7 @@ import { buildApp } from './app.ts';
 import type { RulesConfig } from './config.ts';
 import { keepReconciled } from './keep-reconciled.ts';
 import { createMetrics } from './metrics.ts';
+import { refuseUnusableStore } from './refuse-unusable-store.ts';
 import { createRuleBook, type RuleBook } from './rule-book.ts';
 import { openRulesTopic, type RulesTopic } from './rules-topic.ts';
 
@@ -16,7 +17,7 @@ const NO_RULES: RuleSetDraft = { dimensions: {}, rules: [] };
 const readSeed = async ({ config, logger }: ServiceContext<RulesConfig>): Promise<RuleSetDraft> => {
   const { ADCAP_RULES_FILE: file, ADCAP_RETENTION_MS: retentionMs } = config;
   if (file !== undefined) return loadRulesFile(file, { retentionMs });
-  logger.info('no ADCAP_RULES_FILE: an empty installation starts with no rules at all');
+  logger.warn({}, 'no ADCAP_RULES_FILE: an empty installation starts with no rules at all');
   return NO_RULES;
 };
 
@@ -40,12 +41,15 @@ const registerHealth = (
 
 const openBook = (
   stack: AsyncDisposableStack,
-  { config, logger, clock, registry, health }: ServiceContext<RulesConfig>,
+  { config, logger, clock, registry, health, fail }: ServiceContext<RulesConfig>,
   seed: RuleSetDraft,
 ) => {
   const retentionMs = config.ADCAP_RETENTION_MS;
   const redis = connectRedis({ url: config.REDIS_URL, name: 'rules', logger, role: 'writer' });
+  const closing = new AbortController();
   stack.defer(() => redis.close());
+  stack.defer(() => closing.abort());
+  void refuseUnusableStore(redis, { signal: closing.signal, fail });
   const topic = openRulesTopic({
     bus: { brokers: config.KAFKA_BROKERS, clientId: 'adcap-rules', logger },
     topic: topicName('rules', config.ADCAP_TOPIC_PREFIX),

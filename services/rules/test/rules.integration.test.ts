@@ -6,6 +6,7 @@ import { createMissingTopics, createProducer } from '@adcap/kafka-bus';
 import { connectRedis, createKeys, createRulesCache } from '@adcap/redis-windows';
 import { createRulesFeed } from '@adcap/rules-feed';
 import { test as base, freePort, startOwnKafka, startOwnRedis, waitFor } from '@adcap/testkit';
+import { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
 import {
   capRule,
@@ -34,14 +35,14 @@ const test = base.extend<{ servers: Servers; rulesFile: (text: string) => Promis
 
 const SAMPLE = path.resolve(import.meta.dirname, '../../../infra/rules/sample.yaml');
 
-const publishRaw = async (servers: Servers, value: string): Promise<void> => {
+const publishRaw = async (servers: Servers, value: string, key = 'current'): Promise<void> => {
   const topic = topicName('rules', servers.topicPrefix);
   const producer = createProducer({
     bus: { brokers: [servers.kafkaBrokers], clientId: 'test', logger },
     topics: [topic],
     timeoutMs: 20_000,
   });
-  await producer.send(topic, [{ key: 'current', value }]);
+  await producer.send(topic, [{ key, value }]);
   await producer.close();
 };
 
@@ -113,23 +114,31 @@ describe('PUT /v1/rules', () => {
   }) => {
     await using service = await startRulesService(servers);
     await service.whenUp();
-    const good = [capRule('hourly', 2, '60m', 'c1'), capRule('daily', 4, '24h', 'c1')];
+    const good = [
+      capRule('hourly', 2, { window: '60m', value: 'c1' }),
+      capRule('daily', 4, { window: '24h', value: 'c1' }),
+    ];
     expect((await put(service, '"1"', { rules: good })).status).toBe(200);
 
     for (const max of [0, -1, 1.5, '3', null, undefined]) {
-      const refused = await put(service, '"2"', { rules: [...good, capRule('bad', max, '60m', 'c2')] });
-      expect(refused.status, `max ${String(max)}`).toBe(400);
+      const refused = await put(service, '"2"', {
+        rules: [...good, capRule('bad', max, { window: '60m', value: 'c2' })],
+      });
+      expect([max, refused.status]).toEqual([max, 400]);
       expect(refused.body.code).toBe('ADCAP_RULES_INVALID');
       expect(refused.body.errors).toMatchObject([{ ruleId: 'bad', field: 'limit.max' }]);
     }
-    const twice = await put(service, '"2"', { rules: [...good, capRule('hourly', 9, '10m', 'c3')] });
+    const twice = await put(service, '"2"', {
+      rules: [...good, capRule('hourly', 9, { window: '10m', value: 'c3' })],
+    });
     expect(twice.body.errors).toMatchObject([{ ruleId: 'hourly', field: 'id' }]);
 
     const { body } = await get(service);
     expect(body).toEqual({ version: 2, dimensions: {}, rules: good });
-    expect((await put(service, '"2"', { rules: [...good, capRule('huge', 1e9, '60m', 'c2')] })).status).toBe(
-      200,
-    );
+    expect(
+      (await put(service, '"2"', { rules: [...good, capRule('huge', 1e9, { window: '60m', value: 'c2' })] }))
+        .status,
+    ).toBe(200);
   });
 
   test('needs If-Match, refuses a stale one, and takes what GET has answered', async ({ servers }) => {
@@ -145,7 +154,7 @@ describe('PUT /v1/rules', () => {
 
     for (const stale of ['"1"', '"3"', 'W/"2"', '"two"']) {
       const refused = await put(service, stale, { rules: [capRule('c1', 1)] });
-      expect([refused.status, refused.body.code], stale).toEqual([412, 'ADCAP_RULES_STALE']);
+      expect([stale, refused.status, refused.body.code]).toEqual([stale, 412, 'ADCAP_RULES_STALE']);
     }
     expect((await get(service)).body.version).toBe(2);
   });
@@ -157,6 +166,32 @@ describe('PUT /v1/rules', () => {
     const refused = await put(service, '"1"', { rules });
     expect([refused.status, refused.body.code]).toEqual([413, 'ADCAP_RULES_TOO_LARGE']);
     expect((await get(service)).body.version).toBe(1);
+  });
+
+  test('undoes a change that the topic itself refuses as too large', async ({
+    redisUrl,
+    kafkaBrokers,
+    keyPrefix,
+    topicPrefix,
+  }) => {
+    const servers = { redisUrl, kafkaBrokers, keyPrefix, topicPrefix };
+    const config = { 'cleanup.policy': 'compact', 'max.message.bytes': '4000' };
+    await createMissingTopics(
+      [kafkaBrokers],
+      [{ topic: topicName('rules', topicPrefix), partitions: 1, config }],
+      1,
+    );
+    await using service = await startRulesService(servers);
+    await service.whenUp();
+    const good = [capRule('c1', 2)];
+    await put(service, '"1"', { rules: good });
+
+    const rules = Array.from({ length: 100 }, (_, index) => capRule(`c${index}`, 1));
+    const refused = await put(service, '"2"', { rules });
+
+    expect([refused.status, refused.body.code]).toEqual([413, 'ADCAP_RULES_TOO_LARGE']);
+    expect((await get(service)).body).toEqual({ version: 4, dimensions: {}, rules: good });
+    expect((await readRulesTopic(servers)).get('current')).toMatchObject({ version: 4, rules: good });
   });
 
   test('publishes a set of several megabytes', async ({ servers }) => {
@@ -200,6 +235,8 @@ describe('PUT /v1/rules', () => {
   });
 
   test('keeps the last 100 versions on the topic', async ({ servers }) => {
+    await publishRaw(servers, recordOf(2), 'v2');
+    await publishRaw(servers, recordOf(3), 'v3');
     await publishRaw(servers, recordOf(100));
     await using service = await startRulesService(servers);
     await service.whenUp();
@@ -208,7 +245,7 @@ describe('PUT /v1/rules', () => {
     expect((await get(service)).body.version).toBe(102);
     const topic = await readRulesTopic(servers);
     expect(topic.has('v102')).toBe(true);
-    expect(topic.has('v2')).toBe(false);
+    expect([topic.has('v2'), topic.has('v3')]).toEqual([false, true]);
   });
 
   test('reaches whoever follows the rules within 2 s', async ({ servers }) => {
@@ -224,7 +261,7 @@ describe('PUT /v1/rules', () => {
     await waitFor(() => feed.isLive() && feed.version() === 1, { what: 'the feed follows' });
 
     const changed = Date.now();
-    await put(service, '"1"', { rules: [capRule('c1', 2, '10m')] });
+    await put(service, '"1"', { rules: [capRule('c1', 2, { window: '10m' })] });
     await waitFor(() => feed.version() === 2, { what: 'the feed has version 2', timeoutMs: 2_000 });
 
     expect(Date.now() - changed).toBeLessThan(2_000);
@@ -254,6 +291,9 @@ describe('POST /v1/rules/validate', () => {
     });
     expect(odd.body.errors).toEqual([]);
     expect(odd.body.warnings).toMatchObject([{ ruleId: 'c1' }]);
+    const noted = await validate({ rules: [], note: 7 });
+    expect(noted.body.errors).toMatchObject([{ ruleId: '(rule set)', field: 'note' }]);
+    expect((await put(service, '"1"', { rules: [], note: 7 })).status).toBe(400);
     expect((await validate('{"rules": [')).status).toBe(400);
     expect((await get(service)).body.version).toBe(1);
   });
@@ -287,7 +327,8 @@ describe('who may do what', () => {
     await service.whenUp();
     expect((await service.call('GET', '/v1/rules')).status).toBe(200);
     const forwarded = { headers: { 'x-forwarded-for': '203.0.113.9' } };
-    expect((await service.call('GET', '/v1/rules', forwarded)).status).toBe(401);
+    const refused = await service.call('GET', '/v1/rules', forwarded);
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="adcap"']);
     expect((await service.call('PUT', '/v1/rules', { ifMatch: '"1"', body: { rules: [] } })).status).toBe(
       401,
     );
@@ -295,39 +336,83 @@ describe('who may do what', () => {
 });
 
 describe('with its servers away', () => {
-  test('reads go on without Kafka and without Redis, changes are refused and say what they left', async ({
+  const ownTopic = async (kafka: { address: string }) => {
+    const topic = { topic: topicName('rules'), partitions: 1, config: { 'cleanup.policy': 'compact' } };
+    await createMissingTopics([kafka.address], [topic], 1);
+  };
+  const quick = { ADCAP_RULES_PUBLISH_TIMEOUT_MS: '1000' };
+
+  test('a change that cannot be published is stored, says so, and is published by the next start', async ({
+    redisUrl,
     keyPrefix,
   }) => {
     await using kafka = await startOwnKafka();
-    await using redis = await startOwnRedis();
-    const servers = { kafkaBrokers: kafka.address, redisUrl: redis.address, topicPrefix: '', keyPrefix };
-    const topic = { topic: topicName('rules'), partitions: 1, config: { 'cleanup.policy': 'compact' } };
-    await createMissingTopics([kafka.address], [topic], 1);
-    await using service = await startRulesService(servers, { ADCAP_RULES_PUBLISH_TIMEOUT_MS: '1000' });
-    await service.whenUp();
+    await ownTopic(kafka);
+    const servers = { kafkaBrokers: kafka.address, redisUrl, topicPrefix: '', keyPrefix };
+    let stored = 0;
+    {
+      await using service = await startRulesService(servers, quick);
+      await service.whenUp();
+      await waitFor(async () => (await readRulesTopic(servers)).get('current')?.version === 1, {
+        what: 'version 1 published',
+      });
+      await kafka.pause();
+      // Until the pause has come through, changes are still published.
+      let version = 1;
+      const pending = await waitFor(
+        async () => {
+          const answer = await put(service, `"${version}"`, { rules: [capRule('c1', version)] });
+          version = answer.body.version ?? version;
+          return answer.status === 200 ? undefined : answer;
+        },
+        { what: 'a change that is not acknowledged' },
+      );
+      expect(pending.body).toMatchObject({ status: 503, code: 'ADCAP_BUS_UNAVAILABLE', state: 'stored' });
+      expect((await get(service)).body.version).toBe(version);
+      const next = await put(service, `"${version}"`, { rules: [] });
+      expect([next.status, next.body.state]).toEqual([503, 'unchanged']);
+      stored = version;
+      // What a paused broker has already taken off the network it would still write.
+      await kafka.kill();
+    }
+    await kafka.restart();
+    await using again = await startRulesService(servers, quick);
+    await again.whenUp();
+    await waitFor(async () => (await readRulesTopic(servers)).get('current')?.version === stored, {
+      what: 'the stored version is published',
+    });
+    expect((await readRulesTopic(servers)).get(`v${stored}`)).toMatchObject({ rules: [{ id: 'c1' }] });
+  });
 
-    await kafka.kill();
-    const refused = await put(service, '"1"', { rules: [capRule('c1', 1)] });
-    expect(refused.status).toBe(503);
-    expect(['unchanged', 'stored']).toContain(refused.body.state);
-    const version = refused.body.state === 'stored' ? 2 : 1;
-    const read = await get(service);
-    expect([read.status, read.body.version]).toEqual([200, version]);
+  test('without Redis reads go on, changes change nothing, and both work again when it is back', async ({
+    servers,
+  }) => {
+    await using redis = await startOwnRedis();
+    await using service = await startRulesService({ ...servers, redisUrl: redis.address });
+    await service.whenUp();
+    await put(service, '"1"', { rules: [capRule('c1', 1)] });
 
     await redis.kill();
-    expect((await get(service)).body.version).toBe(version);
-    const neither = await put(service, `"${version}"`, { rules: [] });
-    expect([neither.status, neither.body.state]).toEqual([503, 'unchanged']);
+    expect((await get(service)).body.version).toBe(2);
+    const refused = await put(service, '"2"', { rules: [] });
+    expect(refused.status).toBe(503);
+    expect(refused.body).toMatchObject({ code: 'ADCAP_STORE_UNAVAILABLE', state: 'unchanged' });
 
-    await Promise.all([kafka.restart(), redis.restart()]);
-    await service.whenUp();
-    await waitFor(async () => (await put(service, `"${version}"`, { rules: [] })).status === 200, {
+    await redis.restart();
+    await waitFor(async () => (await put(service, '"2"', { rules: [] })).status === 200, {
       what: 'changes work again',
     });
-    await waitFor(async () => (await readRulesTopic(servers)).get('current')?.version === version + 1, {
-      what: 'the change is published',
-    });
-    if (version === 2) expect((await readRulesTopic(servers)).has('v2')).toBe(true);
+    expect((await get(service)).body.version).toBe(3);
+  });
+
+  test('refuses a Redis that may evict the rules', async ({ servers }) => {
+    await using redis = await startOwnRedis();
+    const client = new Redis(redis.address);
+    await client.config('SET', 'maxmemory-policy', 'allkeys-lru');
+    client.disconnect();
+    await using service = await startRulesService({ ...servers, redisUrl: redis.address });
+    await waitFor(() => service.failures.length > 0, { what: 'the refusal' });
+    expect(String(service.failures[0])).toContain('noeviction');
   });
 
   test('a start without Kafka answers reads from Redis and changes nothing', async ({ servers, redis }) => {

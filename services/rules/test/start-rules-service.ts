@@ -25,6 +25,7 @@ export const TOKENS = {
 /** The rules service on a free port, closed by `await using`; not waited for. */
 export const startRulesService = async (servers: Servers, env: Readonly<Record<string, string>> = {}) => {
   await using stack = new AsyncDisposableStack();
+  const failures: unknown[] = [];
   const context: ServiceContext<RulesConfig> = {
     config: loadConfig(configSchema, {
       KAFKA_BROKERS: servers.kafkaBrokers,
@@ -41,14 +42,14 @@ export const startRulesService = async (servers: Servers, env: Readonly<Record<s
     registry: createMetricsRegistry(),
     health: createHealth(),
     signal: new AbortController().signal,
-    fail: () => {},
+    fail: (error) => void failures.push(error),
   };
   const { address } = await startRules(stack, context);
   context.health.markReady();
   const owned = stack.move();
   return {
     address,
-    registry: context.registry,
+    failures,
     call: async (method: string, path: string, options: CallOptions = {}) =>
       call(address + path, method, options),
     whenUp: () =>
@@ -103,11 +104,11 @@ export const get = (service: RulesService) => service.call('GET', '/v1/rules', {
 export const put = (service: RulesService, ifMatch: string, body: unknown) =>
   service.call('PUT', '/v1/rules', { token: 'an-editor', ifMatch, body });
 
-export const capRule = (id: string, max: unknown, window = '60m', value: string = id) => ({
+export const capRule = (id: string, max: unknown, of: { window?: string; value?: string } = {}) => ({
   id,
   dimension: 'creative',
-  value,
-  limit: { max, window },
+  value: of.value ?? id,
+  limit: { max, window: of.window ?? '60m' },
 });
 
 /** The records of the rules topic, the last one under each key. */

@@ -1,8 +1,8 @@
-import { AppError, type RuleSetDraft } from '@adcap/contracts';
-import { parseRuleSet, type RuleBounds } from '@adcap/rule-engine';
+import { AppError, type RuleFinding } from '@adcap/contracts';
 import { type HttpServer, PROBLEM_MEDIA_TYPE, problemOf, problemSchema } from '@adcap/service-runtime';
 import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
+import { judgeBody } from '../judge-body.ts';
 import type { ChangeResult } from '../rule-book.ts';
 import { parseIfMatch } from './if-match.ts';
 import type { RouteDeps } from './route-deps.ts';
@@ -14,26 +14,16 @@ import {
   rulesProblemSchema,
 } from './rule-set-schemas.ts';
 
-/** Beside the set itself: what GET has answered with it, and why it is changed. */
-const FURTHER_FIELDS = ['version', 'note'];
-const noteSchema = z.object({ note: z.string().max(1_000).optional() });
-
 const unavailableSchema = problemSchema.extend({
   state: z.enum(['unchanged', 'stored', 'unknown']).describe('What the failed change left'),
   version: z.number().int().optional().describe('The version that is stored, or may be'),
 });
 
-const readDraft = (body: unknown, bounds: RuleBounds): { draft: RuleSetDraft; note: string | undefined } => {
-  const parsed = parseRuleSet(body, bounds, FURTHER_FIELDS);
-  const errors = parsed.ok ? [] : [...parsed.errors];
-  const note = noteSchema.safeParse(body);
-  if (parsed.ok && !note.success)
-    errors.push({ ruleId: '(rule set)', field: 'note', message: 'must be text of at most 1,000 characters' });
-  if (parsed.ok && note.success) return { draft: parsed.draft, note: note.data.note };
+const invalid = (errors: readonly RuleFinding[]): AppError => {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   const detail = `Rule ${first?.ruleId}, ${first?.field}: ${first?.message}${more}. The rules in force stay in force.`;
-  throw new AppError('ADCAP_RULES_INVALID', detail, { fields: errors });
+  return new AppError('ADCAP_RULES_INVALID', detail, { fields: errors });
 };
 
 const stale = (version: number): AppError =>
@@ -42,12 +32,16 @@ const stale = (version: number): AppError =>
 const tooLarge = (bytes: number): AppError =>
   new AppError('ADCAP_RULES_TOO_LARGE', `It has ${bytes} bytes as JSON. The rules in force stay in force.`);
 
+type Failure = {
+  code: 'ADCAP_BUS_UNAVAILABLE' | 'ADCAP_STORE_UNAVAILABLE';
+  state: 'unchanged' | 'stored' | 'unknown';
+  detail: string;
+  version?: number;
+};
+
 /** A failed change tells what it leaves: sent again blindly, one that is stored would only be stale. */
-const unavailable = (
-  reply: FastifyReply,
-  failure: { state: 'unchanged' | 'stored' | 'unknown'; detail: string; version?: number },
-): FastifyReply => {
-  const problem = { ...problemOf(new AppError('ADCAP_BUS_UNAVAILABLE', failure.detail)), ...failure };
+const unavailable = (reply: FastifyReply, failure: Failure): FastifyReply => {
+  const problem = { ...problemOf(new AppError(failure.code, failure.detail)), ...failure };
   if (failure.state === 'unchanged') reply.header('retry-after', '1');
   return reply
     .code(problem.status)
@@ -65,17 +59,23 @@ const answer = (reply: FastifyReply, result: ChangeResult): FastifyReply => {
       throw tooLarge(result.bytes);
     case 'unchanged':
       return unavailable(reply, {
+        code: result.away === 'store' ? 'ADCAP_STORE_UNAVAILABLE' : 'ADCAP_BUS_UNAVAILABLE',
         state: 'unchanged',
         detail: `${result.detail} Nothing was changed: the same may be sent again.`,
       });
     case 'unpublished': {
       const { version } = result.record;
       const detail = `Version ${version} is stored and in force; it could not be published yet and will be as soon as possible. Do not send it again.`;
-      return unavailable(reply, { state: 'stored', version, detail });
+      return unavailable(reply, { code: 'ADCAP_BUS_UNAVAILABLE', state: 'stored', version, detail });
     }
     case 'unknown': {
       const detail = `The store went away in the middle: version ${result.version} may be in force or not. Read the rules before sending anything again.`;
-      return unavailable(reply, { state: 'unknown', version: result.version, detail });
+      return unavailable(reply, {
+        code: 'ADCAP_STORE_UNAVAILABLE',
+        state: 'unknown',
+        version: result.version,
+        detail,
+      });
     }
   }
 };
@@ -103,18 +103,23 @@ export const addPutRulesRoute = (server: HttpServer, deps: RouteDeps): void => {
     },
     async (request, reply) => {
       const ifMatch = request.headers['if-match'];
-      if (ifMatch === undefined)
+      const count = (outcome: string): void => deps.metrics.changes.inc({ outcome });
+      if (ifMatch === undefined) {
+        count('unconditional');
         throw new AppError('ADCAP_RULES_IF_MATCH_MISSING', 'Send the ETag of GET /v1/rules as If-Match.');
-      const { draft, note } = readDraft(request.body, deps.bounds);
-      const expected = parseIfMatch(ifMatch);
-      if (expected === 'none') throw stale((await deps.book.read())?.version ?? 0);
+      }
+      const judged = judgeBody(request.body, deps.bounds);
+      if (!judged.ok) {
+        count('invalid');
+        throw invalid(judged.errors);
+      }
       const result = await deps.book.change({
-        expectedVersion: expected,
-        draft,
-        note,
+        expectedVersion: parseIfMatch(ifMatch),
+        draft: judged.draft,
+        note: judged.note,
         author: request.role ?? 'nobody',
       });
-      deps.metrics.changes.inc({ outcome: result.kind });
+      count(result.kind);
       if ('cause' in result)
         request.log.warn({ err: result.cause, outcome: result.kind }, 'rules not published');
       return answer(reply, result);

@@ -1,6 +1,7 @@
-import { parseRuleSet, warnRuleSet } from '@adcap/rule-engine';
+import { warnRuleSet } from '@adcap/rule-engine';
 import { type HttpServer, problemSchema } from '@adcap/service-runtime';
 import { z } from 'zod';
+import { judgeBody } from '../judge-body.ts';
 import type { RouteDeps } from './route-deps.ts';
 import { findingsSchema, ruleSetBodySchema } from './rule-set-schemas.ts';
 
@@ -21,10 +22,10 @@ export const addValidateRulesRoute = (server: HttpServer, { access, bounds }: Ro
       },
     },
     async (request) => {
-      const parsed = parseRuleSet(request.body, bounds, ['version', 'note']);
-      return parsed.ok
-        ? { errors: [], warnings: warnRuleSet(parsed.draft) }
-        : { errors: [...parsed.errors], warnings: [] };
+      const judged = judgeBody(request.body, bounds);
+      return judged.ok
+        ? { errors: [], warnings: warnRuleSet(judged.draft) }
+        : { errors: [...judged.errors], warnings: [] };
     },
   );
 };

@@ -1,24 +1,25 @@
-import { randomBytes } from 'node:crypto';
 import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
-  assertPortFree,
   cacheFolder,
   createTopics,
   type LocalServer,
   loadTopics,
+  type ServerOptions,
   startKafka,
   startRedis,
 } from '@adcap/local-servers';
 import { say } from './say.ts';
+import { serviceEnvironment } from './service-environment.ts';
 import { ServiceProcess } from './service-process.ts';
-import { portOf, SERVICES, urlOf } from './services.ts';
+import { SERVICES, urlOf, withPorts } from './services.ts';
 import { makeTokens, ROLES, type Tokens } from './tokens.ts';
 import { waitUntilReady } from './wait-until-ready.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../../..');
-const SAMPLE_RULES = path.join(ROOT, 'infra/rules/sample.yaml');
+const LOG_DIR = path.resolve(import.meta.dirname, '../../../.adcap/logs');
+/** Enough to see work spread, few enough to start fast. */
+const PARTITIONS = 6;
 
 /** The running suite. */
 export type Stack = AsyncDisposable & {
@@ -39,22 +40,39 @@ const started = async (what: string, start: () => Promise<LocalServer>): Promise
   return server;
 };
 
-const environment = (of: {
-  redis: LocalServer;
-  kafka: LocalServer;
-  tokens: Tokens;
-  env: NodeJS.ProcessEnv;
-}): NodeJS.ProcessEnv => ({
-  ...of.env,
-  REDIS_URL: of.redis.address,
-  KAFKA_BROKERS: of.kafka.address,
-  ADCAP_TOKEN_VIEWER: of.tokens.viewer,
-  ADCAP_TOKEN_EDITOR: of.tokens.editor,
-  ADCAP_TOKEN_OPERATOR: of.tokens.operator,
-  ADCAP_RESERVATION_KEYS:
-    of.env['ADCAP_RESERVATION_KEYS'] ?? `local:${randomBytes(24).toString('base64url')}`,
-  ADCAP_RULES_FILE: of.env['ADCAP_RULES_FILE'] ?? SAMPLE_RULES,
-});
+/** Both at once; when one cannot be had, the other is not left behind. */
+const openServers = async (
+  stack: AsyncDisposableStack,
+  options: Omit<ServerOptions, 'port' | 'mode'>,
+): Promise<{ redis: LocalServer; kafka: LocalServer }> => {
+  const [redis, kafka] = await Promise.allSettled([
+    started('Redis', () => startRedis(options)).then((server) => stack.use(server)),
+    started('Kafka', () => startKafka(options)).then((server) => stack.use(server)),
+  ]);
+  if (redis.status === 'rejected') throw redis.reason;
+  if (kafka.status === 'rejected') throw kafka.reason;
+  return { redis: redis.value, kafka: kafka.value };
+};
+
+/** Starts every service and waits until all are ready. */
+const openServices = async (
+  stack: AsyncDisposableStack,
+  { env, logDir, signal }: { env: NodeJS.ProcessEnv; logDir: string; signal: AbortSignal },
+): Promise<{ failed: Promise<never> }> => {
+  await mkdir(logDir, { recursive: true });
+  const services = SERVICES.map(({ name }) => ({ name, run: new ServiceProcess(name, { env, logDir }) }));
+  stack.defer(async () => void (await Promise.all(services.map(({ run }) => run.stop()))));
+  for (const { run } of services) run.start();
+  say(`starting ${services.length} services (logs: ${path.relative(process.cwd(), logDir) || '.'})`);
+  const failed = Promise.race(services.map(({ run }) => run.failed));
+  failed.catch(() => undefined);
+  const ready = services.map(async ({ name, run }) => {
+    await waitUntilReady(name, urlOf(name, env), signal);
+    run.markReady();
+  });
+  await Promise.race([failed, Promise.all(ready)]);
+  return { failed };
+};
 
 /**
  * Brings up Redis, Kafka, the topics and every service; resolves when all are ready. Data lives in a temporary folder and goes with
@@ -62,49 +80,32 @@ const environment = (of: {
  */
 export const openStack = async (
   signal: AbortSignal,
-  env: NodeJS.ProcessEnv = process.env,
+  callerEnv: NodeJS.ProcessEnv = process.env,
 ): Promise<Stack> => {
   const stack = new AsyncDisposableStack();
   try {
-    for (const spec of SERVICES) {
-      // oxlint-disable-next-line no-await-in-loop -- the first taken port is the one to name
-      await assertPortFree(portOf(spec, env), `${spec.name} with ${spec.portVariable}`);
-    }
+    const withPort = await withPorts(callerEnv);
     const dataDir = await mkdtemp(path.join(tmpdir(), 'adcap-stack-'));
     stack.defer(() => rm(dataDir, { recursive: true, force: true }));
-    const logDir = path.join(ROOT, '.adcap/logs');
-    await mkdir(logDir, { recursive: true });
-
-    const options = { cacheDir: cacheFolder(), dataDir, onProgress: say };
-    const [redis, kafka] = await Promise.all([
-      started('Redis', () => startRedis(options)).then((server) => stack.use(server)),
-      started('Kafka', () => startKafka(options)).then((server) => stack.use(server)),
-    ]);
+    const { redis, kafka } = await openServers(stack, {
+      cacheDir: cacheFolder(),
+      dataDir,
+      onProgress: say,
+    });
     signal.throwIfAborted();
-    await createTopics(kafka.address, await loadTopics(), { partitions: 6 });
+    const prefix = withPort['ADCAP_TOPIC_PREFIX'] ?? '';
+    await createTopics(kafka.address, await loadTopics(), { prefix, partitions: PARTITIONS });
 
-    const tokens = makeTokens(env);
-    const serviceEnv = environment({ redis, kafka, tokens, env });
-    const processes = SERVICES.map(({ name }) => new ServiceProcess(name, { env: serviceEnv, logDir }));
-    stack.defer(async () => void (await Promise.all(processes.map((service) => service.stop()))));
-    for (const service of processes) service.start();
-    const failed = Promise.race(processes.map((service) => service.failed));
-    failed.catch(() => undefined);
-    say(`starting ${SERVICES.length} services (logs: ${path.relative(process.cwd(), logDir) || '.'})`);
-    await Promise.race([
-      failed,
-      Promise.all(SERVICES.map(({ name }) => waitUntilReady(name, urlOf(name, env), signal))),
-    ]);
+    const tokens = makeTokens(withPort);
+    const env = serviceEnvironment(withPort, {
+      redisUrl: redis.address,
+      kafkaBrokers: kafka.address,
+      tokens,
+    });
+    const { failed } = await openServices(stack, { env, logDir: LOG_DIR, signal });
     signal.throwIfAborted();
     const opened = stack.move();
-    return {
-      tokens,
-      env: serviceEnv,
-      redis,
-      kafka,
-      failed,
-      [Symbol.asyncDispose]: () => opened.disposeAsync(),
-    };
+    return { tokens, env, redis, kafka, failed, [Symbol.asyncDispose]: () => opened.disposeAsync() };
   } catch (error) {
     await stack.disposeAsync();
     throw error;

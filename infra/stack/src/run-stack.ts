@@ -1,20 +1,30 @@
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { announce, openStack, type Stack } from './open-stack.ts';
 import { complain, say } from './say.ts';
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** What passes a Ctrl-C on may bring the same one twice. */
+const SAME_PRESS_MS = 500;
+/** A download or a server that is just starting is not waited for any longer. */
+const GIVE_UP_AFTER_MS = 5_000;
 
-/** Aborted by the first signal; a second one of the same kind ends the process at once. */
-const stopSignal = (): AbortController => {
+/** Aborted by the first signal; one that comes later still ends the process at once, and with it what it has started. */
+const stopSignal = (): AbortSignal => {
   const stop = new AbortController();
+  let first: number | undefined;
   for (const name of SIGNALS) {
     process.on(name, () => {
-      if (stop.signal.aborted) return;
-      say('stopping');
-      stop.abort();
+      if (first === undefined) {
+        first = performance.now();
+        say('stopping');
+        stop.abort();
+      } else if (performance.now() - first > SAME_PRESS_MS) {
+        process.exit(1);
+      }
     });
   }
-  return stop;
+  return stop.signal;
 };
 
 const untilStopped = async (stack: Stack, signal: AbortSignal): Promise<void> => {
@@ -22,18 +32,26 @@ const untilStopped = async (stack: Stack, signal: AbortSignal): Promise<void> =>
   await Promise.race([once(signal, 'abort'), stack.failed]);
 };
 
+/** Rejects a while after a stop: by then a start that could be unwound has been. */
+const abandon = async (signal: AbortSignal): Promise<never> => {
+  if (!signal.aborted) await once(signal, 'abort');
+  await delay(GIVE_UP_AFTER_MS);
+  throw new Error('the start was given up');
+};
+
 /**
  * Runs the stack until Ctrl-C, or until `work` is done where it says so. Exit codes: 0 after a clean stop, 1 where it could not start,
  * could not be kept running, or the work failed.
  */
 export const runStack = async (work: (stack: Stack) => Promise<'stay' | 'leave'>): Promise<void> => {
-  const stop = stopSignal();
+  const signal = stopSignal();
   try {
-    await using stack = await openStack(stop.signal);
+    await using stack = await Promise.race([openStack(signal), abandon(signal)]);
     announce(stack);
-    if ((await work(stack)) === 'stay') await untilStopped(stack, stop.signal);
+    const stopped = untilStopped(stack, signal);
+    if ((await Promise.race([work(stack), stopped])) === 'stay') await stopped;
   } catch (error) {
-    if (!stop.signal.aborted) {
+    if (!signal.aborted) {
       complain(error instanceof Error ? error.message : String(error));
       process.exitCode = 1;
     }

@@ -1,3 +1,5 @@
+import { assertPortFree, freePort } from '@adcap/local-servers';
+
 /** A service of the suite: its folder and the variable that sets its port. */
 export type ServiceSpec = { name: string; portVariable: string; port: number };
 
@@ -10,8 +12,33 @@ export const SERVICES: readonly ServiceSpec[] = [
   { name: 'beacon', portVariable: 'ADCAP_BEACON_PORT', port: 8081 },
 ];
 
-export const portOf = (spec: ServiceSpec, env: NodeJS.ProcessEnv): number =>
-  Number(env[spec.portVariable] ?? spec.port);
+const HIGHEST_PORT = 65_535;
+
+const portOf = ({ portVariable, port }: ServiceSpec, env: NodeJS.ProcessEnv): number => {
+  const text = env[portVariable]?.trim() ?? '';
+  if (text === '') return port;
+  if (/^\d+$/.test(text) && Number(text) <= HIGHEST_PORT) return Number(text);
+  throw new Error(`${portVariable} is no port: set it to a number from 0 (any free one) to ${HIGHEST_PORT}`);
+};
+
+/**
+ * The environment with a port for every service, each free and none for two: 0 is replaced by a free one. Throws an error that says what
+ * to change.
+ */
+export const withPorts = async (env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> => {
+  const taken = new Map<number, string>();
+  for (const spec of SERVICES) {
+    // oxlint-disable-next-line no-await-in-loop -- two free ports asked for at once may be the same
+    const port = portOf(spec, env) || (await freePort());
+    const other = taken.get(port);
+    if (other !== undefined)
+      throw new Error(`${other} and ${spec.portVariable} are both ${port}: set another for one of them`);
+    // oxlint-disable-next-line no-await-in-loop -- the first taken port is the one to name
+    await assertPortFree(port, `${spec.name} with ${spec.portVariable}`);
+    taken.set(port, spec.portVariable);
+  }
+  return { ...env, ...Object.fromEntries([...taken].map(([port, variable]) => [variable, String(port)])) };
+};
 
 export const urlOf = (name: string, env: NodeJS.ProcessEnv): string => {
   const spec = SERVICES.find((service) => service.name === name);

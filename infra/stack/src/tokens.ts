@@ -5,7 +5,7 @@ export type Role = (typeof ROLES)[number];
 export type Tokens = Record<Role, string>;
 
 const given = (role: Role, env: NodeJS.ProcessEnv): string =>
-  env[`ADCAP_TOKEN_${role.toUpperCase()}`] ?? randomBytes(18).toString('base64url');
+  env[`ADCAP_TOKEN_${role.toUpperCase()}`] || randomBytes(18).toString('base64url');
 
 /** The tokens of the environment; a role that has none gets a random one for this run. */
 export const makeTokens = (env: NodeJS.ProcessEnv): Tokens => ({

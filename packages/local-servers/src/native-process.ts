@@ -14,6 +14,23 @@ process.once('exit', () => {
   for (const child of alive) child.kill('SIGKILL');
 });
 
+/** Reads a pipe that only the starter holds open; when that ends, gives the server ten seconds and then none. */
+const REAPER = `read -r _
+for _ in 1 2 3 4 5 6 7 8 9 10; do kill -TERM "$1" 2>/dev/null || exit 0; sleep 1; done
+kill -KILL "$1"`;
+
+/** What ends a server whose starter was killed and so could not. Without a shell there is none, and no harm. */
+const watchOver = (server: ChildProcess): ChildProcess => {
+  const reaper = spawn('/bin/sh', ['-c', REAPER, 'adcap-reaper', String(server.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  reaper.on('error', () => undefined);
+  reaper.stdin.on('error', () => undefined);
+  reaper.unref();
+  return reaper;
+};
+
 export type NativeCommand = {
   name: string;
   command: string;
@@ -49,11 +66,13 @@ export class NativeProcess {
     closeSync(log);
     alive.add(child);
     this.#child = child;
+    const reaper = watchOver(child);
     let failure: string | undefined;
     this.#ended = new Promise((resolve) => {
       const end = (why: string): void => {
         failure = why;
         alive.delete(child);
+        reaper.kill('SIGKILL');
         resolve();
       };
       child.once('error', (error) => end(error.message));

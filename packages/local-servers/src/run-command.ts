@@ -1,4 +1,10 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
+
+const running = new Set<ChildProcess>();
+// A download does not go on for a process that is gone.
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
 
 export type CommandResult = { code: number | null; output: string; missing: boolean };
 
@@ -14,14 +20,21 @@ export const runCommand = (
       ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
       ...(options.timeoutMs === undefined ? {} : { timeout: options.timeoutMs }),
     });
+    running.add(child);
     let output = '';
     const collect = (chunk: Buffer): void => {
       output = `${output}${chunk.toString()}`.slice(-20_000);
     };
     child.stdout.on('data', collect);
     child.stderr.on('data', collect);
-    child.once('error', (error) => resolve({ code: null, output: error.message, missing: true }));
-    child.once('close', (code) => resolve({ code, output, missing: false }));
+    child.once('error', (error) => {
+      running.delete(child);
+      resolve({ code: null, output: error.message, missing: true });
+    });
+    child.once('close', (code) => {
+      running.delete(child);
+      resolve({ code, output, missing: false });
+    });
   });
 
 /** The last line of an output that says something. */

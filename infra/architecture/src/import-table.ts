@@ -44,7 +44,7 @@ export const IMPORT_TABLE: Readonly<Record<string, Allowance>> = {
   'services/beacon': service([...http, '@fastify/cors']),
   'services/history': service([], 'impression-consumer'),
   'services/quota': service([], 'impression-consumer'),
-  'services/cleanup': service([], 'impression-consumer'),
+  'services/cleanup': service(['lru-cache'], 'impression-consumer'),
   'services/ad-selection': service([...http, 'opossum']),
   'services/rules': service([...http, 'yaml']),
   'infra/architecture': { ours: [], thirdParty: [], node: true },

@@ -184,12 +184,12 @@ describe('the cleanup consumer', () => {
     {
       await using cleanup = await start(servers);
       await publishEvents(servers, events);
-      await waitFor(async () => (await total()) === 30, { what: 'the applied offsets' });
+      await waitFor(async () => (await total()) >= 30, { what: 'the applied offsets' });
       expect(cleanup.failures).toEqual([]);
     }
     await redis.del(applied);
     await using again = await start(servers);
-    await waitFor(async () => (await total()) === 30, { what: 'the applied offsets again' });
+    await waitFor(async () => (await total()) >= 30, { what: 'the applied offsets again' });
     expect(again.failures).toEqual([]);
   });
 

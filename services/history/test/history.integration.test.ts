@@ -51,8 +51,7 @@ describe('the history consumer', () => {
     await using history = await start(servers);
     await waitFor(
       async () =>
-        (await metricValue(history.registry, 'adcap_history_impressions_total', { result: 'repeat' })) ===
-        100,
+        (await metricValue(history.registry, 'adcap_history_impressions_total', { result: 'repeat' })) >= 100,
       { what: 'both copies applied' },
     );
 

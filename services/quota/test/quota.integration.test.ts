@@ -60,7 +60,7 @@ describe('the quota consumer', () => {
     await windowHolds(redis, window, [late.at, recent.at]);
     const count = (result: string) =>
       metricValue(quota.registry, 'adcap_quota_impressions_total', { result });
-    await waitFor(async () => (await count('repeat')) === 2, { what: 'both repeats seen' });
+    await waitFor(async () => (await count('repeat')) >= 2, { what: 'both repeats seen' });
     expect(await count('new')).toBe(2);
     expect(await count('expired')).toBe(1);
     expect(await redis.pttl(window)).toBeGreaterThan(23 * HOUR_MS);

@@ -5,7 +5,7 @@ import { CLIENT_HOMES, IMPORT_TABLE } from '@adcap/architecture';
 import { describe, expect, test } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../../..');
-const SPECIFIER = /(?:from|import)\s*\(?\s*'([^']+)'/g;
+const SPECIFIER = /(?<![\w'-])(?:from|import)\s*\(?\s*'([^']+)'/g;
 
 const workspaces = globSync('{packages,services,infra}/*/package.json', { cwd: root }).map((file) =>
   path.dirname(file),

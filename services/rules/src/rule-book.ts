@@ -5,7 +5,7 @@ import { readRulesRecord } from '@adcap/rules-feed';
 import type { Clock } from '@adcap/service-runtime';
 import type { RulesTopic } from './rules-topic.ts';
 
-export type Change = {
+type Change = {
   /** `none`: what the caller named is no version. */
   expectedVersion: number | 'any' | 'none';
   draft: RuleSetDraft;
@@ -26,7 +26,7 @@ export type ChangeResult =
   | { kind: 'unknown'; version: number; cause: unknown };
 
 /** How Redis and the topic were brought together. A closed set: it labels metrics. */
-export type Reconciled = 'seeded' | 'restored' | 'republished';
+type Reconciled = 'seeded' | 'restored' | 'republished';
 
 /** The rules and their versions. Written by this alone: Redis is the fence, the topic is what everybody reads. */
 export type RuleBook = {

@@ -3,7 +3,7 @@ import { type BusMessage, type BusSettings, createProducer, followCompactedTopic
 import { readRulesRecord } from '@adcap/rules-feed';
 
 /** What the compacted topic holds, as far as it has been read. */
-export type TopicState = {
+type TopicState = {
   /** Everything that it held at the start has been read. */
   isCaughtUp: boolean;
   /** The last record under `current`: what a service that starts now ends up with. Undefined: none, or unreadable. */

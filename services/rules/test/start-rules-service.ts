@@ -16,7 +16,7 @@ export type Servers = { kafkaBrokers: string; redisUrl: string; topicPrefix: str
 
 export const logger = createLogger({ name: 'test', level: 'silent' });
 
-export const TOKENS = {
+const TOKENS = {
   ADCAP_TOKEN_VIEWER: 'a-viewer',
   ADCAP_TOKEN_EDITOR: 'an-editor',
   ADCAP_TOKEN_OPERATOR: 'an-operator',

@@ -116,8 +116,8 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'NX left out: a repeat counts again',
     file: `${STORE}/scripts/apply-window.lua`,
-    find: "redis.call('ZADD', window, 'NX', '-' .. at, fingerprintOf(record)) == 0",
-    replace: "redis.call('ZADD', window, '-' .. at, fingerprintOf(record)) < 0",
+    find: "redis.call('ZADD', window, 'NX', guardScore(at), fingerprintOf(record)) == 0",
+    replace: "redis.call('ZADD', window, guardScore(at), fingerprintOf(record)) < 0",
     test: APPLY,
   },
   {

@@ -3,6 +3,9 @@ import path from 'node:path';
 import { LocalServerError } from './local-server-error.ts';
 import { lastLine, runCommand } from './run-command.ts';
 
+/** How often whoever waits for a download hears that it goes on. */
+const STILL_THERE_MS = 10_000;
+
 const isFilled = async (folder: string): Promise<boolean> => {
   try {
     return (await readdir(folder)).length > 0;
@@ -29,7 +32,14 @@ export const mavenArtifacts = async (
   const partial = await mkdtemp(`${folder}.partial-`);
   onProgress(`downloading ${path.basename(folder)} (once; kept in ${path.dirname(folder)})`);
   const args = ['-q', '-B', '-f', pom, 'dependency:copy-dependencies', `-DoutputDirectory=${partial}`];
-  const { code, output, missing } = await runCommand('mvn', args, { timeoutMs: 600_000 });
+  const from = performance.now();
+  const patience = setInterval(() => {
+    const seconds = Math.round((performance.now() - from) / 1_000);
+    onProgress(`still downloading ${path.basename(folder)} (${seconds} s)`);
+  }, STILL_THERE_MS);
+  const { code, output, missing } = await runCommand('mvn', args, { timeoutMs: 600_000 }).finally(() =>
+    clearInterval(patience),
+  );
   if (code !== 0) {
     await rm(partial, { recursive: true, force: true });
     throw missing

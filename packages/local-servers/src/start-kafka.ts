@@ -59,6 +59,9 @@ rootLogger.level = warn
 rootLogger.appenderRef.file.ref = console
 `;
 
+/** What Java says of a jar that is cut off or missing. */
+const BROKEN_JARS = /ClassNotFoundException|NoClassDefFoundError|ZipException/;
+
 const startNative = async (options: ServerOptions & { port: number }): Promise<LocalServer> => {
   const { port, cacheDir } = options;
   await assertJava();
@@ -88,6 +91,12 @@ const startNative = async (options: ServerOptions & { port: number }): Promise<L
     '-c',
     config,
   ]);
+  if (BROKEN_JARS.test(format.output)) {
+    throw new LocalServerError(
+      'DOWNLOAD_FAILED',
+      `the download in ${jars} is broken: remove that folder and run the command again`,
+    );
+  }
   if (format.code !== 0) {
     throw new LocalServerError(
       'DID_NOT_START',

@@ -1,7 +1,13 @@
 import { topicName } from '@adcap/contracts';
 import { createReservationTokens } from '@adcap/identity';
 import { createProducer } from '@adcap/kafka-bus';
-import { connectRedis, createDecisionStore, createKeys, createRulesCache } from '@adcap/redis-windows';
+import {
+  connectRedis,
+  createDecisionStore,
+  createKeys,
+  createRulesCache,
+  type RedisConnection,
+} from '@adcap/redis-windows';
 import { createRulesFeed } from '@adcap/rules-feed';
 import { createLogger, listen, loadConfig, runService, suiteVariables } from '@adcap/service-runtime';
 import { createDecisionLog } from './adapters/decision-log.ts';
@@ -9,6 +15,22 @@ import { buildApp } from './app.ts';
 import { configSchema } from './config.ts';
 
 const name = 'ad-selection';
+
+/** A Redis that does not answer by then is none; answers are open until it does. */
+const LONGEST_LOOK_MS = 1_000;
+
+/** Decision records are worth less than memory and a quick stop. */
+const RECORDS_IN_WAIT = { timeoutMs: 2_000, maxPendingMessages: 20_000, maxPendingBytes: 16 * 1_048_576 };
+
+/** Ends the start where Redis would lose counters; one that is away is no reason not to answer. */
+const refuseUnusable = async (redis: RedisConnection, signal: AbortSignal): Promise<void> => {
+  try {
+    await redis.whenReady(signal);
+    await redis.assertUsable();
+  } catch (error) {
+    if (redis.isReady()) throw error;
+  }
+};
 
 await runService(
   {
@@ -18,15 +40,20 @@ await runService(
       loadConfig(configSchema, process.env, { allowed: suiteVariables('AD_SELECTION', process.env) }),
     logger: (config) => createLogger({ name, level: config.ADCAP_LOG_LEVEL }),
   },
-  async (stack, { config, logger, clock, registry, health }) => {
+  async (stack, { config, logger, clock, registry, health, signal }) => {
     const topicPrefix = config.ADCAP_TOPIC_PREFIX;
     const bus = { brokers: config.KAFKA_BROKERS, clientId: 'adcap-ad-selection', logger };
     const keys = createKeys(config.ADCAP_KEY_PREFIX);
     const redis = connectRedis({ url: config.REDIS_URL, name, logger, role: 'decision' });
     stack.defer(() => redis.close());
+    await refuseUnusable(redis, AbortSignal.any([signal, AbortSignal.timeout(LONGEST_LOOK_MS)]));
+    health.register('informative', 'redis', () =>
+      redis.isReady() ? { ok: true } : { ok: false, detail: 'no connection: answers are open' },
+    );
     const producer = createProducer({
       bus,
       topics: [topicName('decisions', topicPrefix)],
+      ...RECORDS_IN_WAIT,
       random: Math.random,
     });
     stack.defer(() => producer.close());

@@ -1,6 +1,7 @@
 import { startOwnRedis, waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
-import { rulesOf, startSelection, test } from './start-selection.ts';
+import { test } from './fixtures.ts';
+import { rulesOf, startSelection } from './start-selection.ts';
 
 const rules = rulesOf([
   { dimension: 'creative', limit: { max: 1, window: '60m' } },

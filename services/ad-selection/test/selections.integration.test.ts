@@ -1,5 +1,6 @@
 import { describe, expect } from 'vitest';
-import { OPERATOR, rulesOf, test } from './start-selection.ts';
+import { test } from './fixtures.ts';
+import { OPERATOR, rulesOf } from './start-selection.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;

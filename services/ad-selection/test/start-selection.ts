@@ -1,11 +1,10 @@
-import { type ImpressionEvent, type Rule, type SelectionAnswer } from '@adcap/contracts';
-import { createReservationTokens, impressionIdentity } from '@adcap/identity';
+import type { Rule, SelectionAnswer } from '@adcap/contracts';
+import { createReservationTokens } from '@adcap/identity';
 import {
   connectRedis,
   createDecisionStore,
-  createHistoryWriter,
   createKeys,
-  createWindowWriter,
+  type DecisionStore,
   type RedisConnection,
 } from '@adcap/redis-windows';
 import { type CompiledRules, compileRules, parseRuleSet } from '@adcap/rule-engine';
@@ -17,13 +16,12 @@ import {
   listen,
   systemClock,
 } from '@adcap/service-runtime';
-import { test as base } from '@adcap/testkit';
 import type { Registry } from 'prom-client';
 import { buildApp } from '../src/app.ts';
 import { type AdSelectionConfig, configSchema } from '../src/config.ts';
 
 export const OPERATOR = 'operator-token-for-tests';
-const RETENTION = { retentionMs: 86_400_000, graceMs: 30_000 };
+export const RETENTION = { retentionMs: 86_400_000, graceMs: 30_000 };
 const quiet = { info: () => undefined, warn: () => undefined };
 /** Nothing here is about the deadline unless a test says so. */
 const GENEROUS_MS = 5_000;
@@ -42,7 +40,7 @@ export const rulesOf = (
 
 export const configOf = (more: Record<string, string> = {}): AdSelectionConfig =>
   configSchema.parse({
-    ADCAP_RESERVATION_KEYS: 'k1:secret-for-tests',
+    ADCAP_RESERVATION_KEYS: 'k1:a secret for the tests',
     ADCAP_TOKEN_OPERATOR: OPERATOR,
     ADCAP_AD_SELECTION_DEADLINE_MS: String(GENEROUS_MS),
     ...more,
@@ -65,6 +63,8 @@ export const startSelection = async (options: {
   redisUrl: string;
   keyPrefix: string;
   config?: Record<string, string>;
+  /** Puts something between the service and its store. */
+  through?: (store: DecisionStore) => DecisionStore;
 }): Promise<Selection> => {
   const config = configOf({ ADCAP_KEY_PREFIX: options.keyPrefix, ...options.config });
   const connection = connectRedis({
@@ -74,6 +74,7 @@ export const startSelection = async (options: {
     role: 'decision',
   });
   await connection.whenReady();
+  const store = createDecisionStore(connection, { keys: createKeys(options.keyPrefix), ...RETENTION });
   const health = createHealth();
   const registry = createMetricsRegistry();
   let rules: CompiledRules | undefined;
@@ -83,7 +84,7 @@ export const startSelection = async (options: {
     clock: systemClock,
     registry,
     health,
-    store: createDecisionStore(connection, { keys: createKeys(options.keyPrefix), ...RETENTION }),
+    store: options.through?.(store) ?? store,
     rules: () => rules,
     tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
     decisionLog: () => () => undefined,
@@ -118,62 +119,3 @@ export const startSelection = async (options: {
     },
   };
 };
-
-export type Watch = (
-  views: readonly (Partial<ImpressionEvent> & { at: number; reservationId?: string })[],
-) => Promise<void>;
-
-let impressions = 0;
-
-const toEvent = ({
-  reservationId,
-  ...view
-}: Partial<ImpressionEvent> & { at: number; reservationId?: string }): ImpressionEvent => {
-  impressions += 1;
-  const event = {
-    deviceId: 'd1',
-    creativeId: 'c1',
-    industryIds: [],
-    receivedAt: view.at,
-    impressionId: `i${impressions}`,
-    ...view,
-  };
-  return { type: 'NEW_IMPRESSION', v: 1, ...event, ...impressionIdentity({ ...event, reservationId }) };
-};
-
-/** A selection service, and a way to have things watched as the two consumers would have written them. */
-export const test = base.extend<{
-  selection: Selection;
-  watch: Watch;
-  watchOnly: (where: 'history' | 'window') => Watch;
-}>({
-  selection: async ({ redisUrl, keyPrefix }, use) => {
-    const selection = await startSelection({ redisUrl, keyPrefix });
-    await use(selection);
-    await selection.close();
-  },
-  watchOnly: async ({ selection, keyPrefix }, use) => {
-    const settings = { keys: createKeys(keyPrefix), ...RETENTION };
-    const { connection } = selection;
-    const writers = {
-      history: createHistoryWriter(connection, settings),
-      window: createWindowWriter(connection, settings),
-    };
-    await use((where) => async (views) => {
-      const applied = { group: 'test', partition: 0, nextOffset: 1n, epoch: connection.epoch() };
-      const results = await writers[where].applyBatch({ events: views.map(toEvent), applied });
-      const failed = results.find(({ kind }) => kind === 'failed');
-      if (failed !== undefined) throw new Error(JSON.stringify(failed));
-    });
-  },
-  watch: async ({ selection, keyPrefix }, use) => {
-    const settings = { keys: createKeys(keyPrefix), ...RETENTION };
-    const { connection } = selection;
-    const writers = [createHistoryWriter(connection, settings), createWindowWriter(connection, settings)];
-    await use(async (views) => {
-      const events = views.map(toEvent);
-      const applied = { group: 'test', partition: 0, nextOffset: 1n, epoch: connection.epoch() };
-      await Promise.all(writers.map((writer) => writer.applyBatch({ events, applied })));
-    });
-  },
-});

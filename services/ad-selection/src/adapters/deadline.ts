@@ -27,11 +27,12 @@ export class Deadline {
       isLate = true;
       reject(new DeadlineExceeded('the deadline has passed'));
     };
-    // Timers run before sockets are read: one more turn takes what has arrived while this process was busy.
+    // Timers run before sockets are read: one more turn takes what has arrived while this process was busy. They also cut
+    // fractions off, and would end early.
     let immediate: NodeJS.Immediate | undefined;
     const timer = setTimeout(() => {
       immediate = setImmediate(giveUp);
-    }, this.remainingMs());
+    }, Math.ceil(this.remainingMs()));
     const stop = (): void => {
       clearTimeout(timer);
       clearImmediate(immediate);

@@ -6,7 +6,7 @@ import { type Deadline, DeadlineExceeded } from './deadline.ts';
 export type Device = { deviceId: string; breakKey: string };
 
 export type KeeperDeps = {
-  store: Pick<DecisionStore, 'commit' | 'release'>;
+  store: Pick<DecisionStore, 'read' | 'commit' | 'release'>;
   onUndone: () => void;
   onFailure: (error: unknown, message: string) => void;
 };
@@ -17,6 +17,48 @@ export type ReservationKeeper = (
   of: { reading: DecisionReading; writing: Writing; deadline: Deadline },
 ) => Promise<CommitOutcome['kind'] | 'failed'>;
 
+type Late = Device & { writing: Writing; podBefore: string | undefined };
+
+/** One attempt to take a late commit back; false where another process was faster. */
+const takeBackOnce = async (store: KeeperDeps['store'], late: Late): Promise<boolean> => {
+  const { deviceId, breakKey, writing, podBefore } = late;
+  const { version, nowMs, storedPod, reservations } = await store.read({
+    deviceId,
+    breakKey,
+    sinceMs: writing.pod.expiresAt,
+  });
+  // The break has been decided anew since, or forgotten.
+  if (storedPod !== JSON.stringify(writing.pod)) return true;
+  if (podBefore === undefined) {
+    await store.release({ deviceId, breakKey });
+    return true;
+  }
+  const held = new Set(reservations.map(({ id }) => id));
+  const outcome = await store.commit({
+    deviceId,
+    breakKey,
+    expectedVersion: version,
+    notAfterMs: Number.MAX_SAFE_INTEGER,
+    remove: writing.add,
+    // What was watched meanwhile is held no more.
+    add: writing.remove.filter(({ id }) => held.has(id)),
+    storedPod: podBefore,
+    podExpiresAtMs: Math.max(nowMs + 1, parseStoredPod(podBefore)?.expiresAt ?? 0),
+  });
+  return outcome.kind !== 'conflict';
+};
+
+const MAX_ATTEMPTS = 3;
+
+const takeBack = async (store: KeeperDeps['store'], late: Late): Promise<void> => {
+  for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
+    // Each attempt starts from what the one before has met.
+    // oxlint-disable-next-line no-await-in-loop
+    if (await takeBackOnce(store, late)) return;
+  }
+  throw new Error('other processes were faster each time');
+};
+
 /** With less than this a commit would only be refused, or done and taken back. */
 const SHORTEST_COMMIT_MS = 1;
 
@@ -26,29 +68,6 @@ const SHORTEST_COMMIT_MS = 1;
  * was, a retry is given what it holds, and without one it expires with the break.
  */
 export const createReservationKeeper = ({ store, onUndone, onFailure }: KeeperDeps): ReservationKeeper => {
-  /** Takes back a commit that came true after its decision was answered without it. */
-  const undo = async (
-    { deviceId, breakKey }: Device,
-    writing: Writing,
-    before: { version: number; pod: string | undefined },
-  ): Promise<void> => {
-    onUndone();
-    if (before.pod === undefined) {
-      await store.release({ deviceId, breakKey });
-      return;
-    }
-    await store.commit({
-      deviceId,
-      breakKey,
-      expectedVersion: before.version,
-      notAfterMs: Number.MAX_SAFE_INTEGER,
-      remove: writing.add,
-      add: writing.remove,
-      storedPod: before.pod,
-      podExpiresAtMs: parseStoredPod(before.pod)?.expiresAt ?? writing.pod.expiresAt,
-    });
-  };
-
   return async (device, { reading, writing, deadline }) => {
     const leftMs = deadline.remainingMs();
     if (leftMs < SHORTEST_COMMIT_MS) return 'too_late';
@@ -61,14 +80,15 @@ export const createReservationKeeper = ({ store, onUndone, onFailure }: KeeperDe
       storedPod: JSON.stringify(writing.pod),
       podExpiresAtMs: writing.pod.expiresAt,
     });
-    const takeBack = (outcome: CommitOutcome): void => {
-      if (outcome.kind !== 'committed') return;
-      undo(device, writing, { version: outcome.version, pod: reading.storedPod }).catch((error: unknown) =>
+    const onLate = ({ kind }: CommitOutcome): void => {
+      if (kind !== 'committed') return;
+      onUndone();
+      takeBack(store, { ...device, writing, podBefore: reading.storedPod }).catch((error: unknown) =>
         onFailure(error, 'a late commit could not be taken back; it expires by itself'),
       );
     };
     try {
-      return (await deadline.race(committing, takeBack)).kind;
+      return (await deadline.race(committing, onLate)).kind;
     } catch (error) {
       if (error instanceof DeadlineExceeded) return 'too_late';
       onFailure(error, 'a commit failed');

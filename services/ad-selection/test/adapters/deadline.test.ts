@@ -1,0 +1,42 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { Deadline, DeadlineExceeded } from '../../src/adapters/deadline.ts';
+
+const never = (): Promise<never> => new Promise<never>(() => undefined);
+const busyFor = (spanMs: number): void => {
+  const endsAt = performance.now() + spanMs;
+  while (performance.now() < endsAt);
+};
+
+describe('a deadline', () => {
+  test('gives the outcome or the error of work that comes in time', async () => {
+    const deadline = new Deadline(1_000);
+    expect(await deadline.race(Promise.resolve(7))).toBe(7);
+    await expect(deadline.race(Promise.reject(new Error('no')))).rejects.toThrow('no');
+  });
+
+  test('is over for work that does not, and tells how that ended', async () => {
+    const work = Promise.withResolvers<number>();
+    const late: number[] = [];
+    await expect(new Deadline(5).race(work.promise, (outcome) => late.push(outcome))).rejects.toBeInstanceOf(
+      DeadlineExceeded,
+    );
+    work.resolve(7);
+    await nextTurn();
+    expect(late).toEqual([7]);
+  });
+
+  test('is shared by the steps inside it', async () => {
+    const deadline = new Deadline(20);
+    await expect(deadline.race(never())).rejects.toBeInstanceOf(DeadlineExceeded);
+    expect(deadline.remainingMs()).toBe(0);
+  });
+
+  test('takes what has arrived while the process was busy', async () => {
+    const work = Promise.withResolvers<number>();
+    const raced = new Deadline(5).race(work.promise);
+    setImmediate(() => work.resolve(7));
+    busyFor(20);
+    expect(await raced).toBe(7);
+  });
+});

@@ -1,0 +1,55 @@
+import { epochMs, type SelectionAnswer } from '@adcap/contracts';
+import { expect, test } from 'vitest';
+import { createDecisionLog } from '../../src/adapters/decision-log.ts';
+import { askOf, NINE } from '../domain/scene.ts';
+
+const answer: SelectionAnswer = {
+  breakId: 'b1',
+  breakAt: NINE,
+  serverTime: epochMs(NINE + 5),
+  source: 'quotas',
+  degraded: false,
+  reserved: true,
+  rulesVersion: 3,
+  candidates: [],
+  pod: [],
+  unfilled: 0,
+};
+
+/** A log over a bus that takes everything or nothing. */
+const createLog = ({ sample = 1, isAway = false }: { sample?: number; isAway?: boolean }) => {
+  const sent: string[] = [];
+  let dropped = 0;
+  const producer = {
+    send: async (topic: string) => {
+      if (isAway) throw new Error('the bus is away');
+      sent.push(topic);
+    },
+  };
+  const draws = [0, 0.25, 0.5, 0.75];
+  const log = createDecisionLog(producer, {
+    topicPrefix: 'x.',
+    sample,
+    random: () => draws.shift() ?? 0.99,
+    onDropped: () => (dropped += 1),
+  });
+  return { log, sent, dropped: () => dropped };
+};
+
+test.for([
+  [0, 0],
+  [0.5, 2],
+  [1, 4],
+] as const)('of four decisions at a sample of %d it sends %i', ([sample, expected]) => {
+  const { log, sent } = createLog({ sample });
+  for (let count = 0; count < 4; count += 1) log(askOf({}), answer);
+  expect(sent).toEqual(Array.from({ length: expected }, () => 'x.adcap.decisions.v1'));
+});
+
+test('what the bus does not take is dropped and counted; a device without identity is not noted', async () => {
+  const { log, sent, dropped } = createLog({ isAway: true });
+  log(askOf({ deviceId: undefined }), answer);
+  log(askOf({}), answer);
+  await new Promise(setImmediate);
+  expect([sent, dropped()]).toEqual([[], 1]);
+});

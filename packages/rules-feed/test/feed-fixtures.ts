@@ -4,13 +4,13 @@ import { connectRedis, createKeys, createRulesCache, type RulesCache } from '@ad
 import { test as base } from '@adcap/testkit';
 import { createRulesFeed, type RulesFeed, type RulesFeedOptions } from '../src/index.ts';
 
-export const HOUR_MS = 3_600_000;
+const HOUR_MS = 3_600_000;
 /** Nothing listens there. */
 export const NOWHERE = '127.0.0.1:1';
 
 type Line = { level: string; bindings: object; message: string };
 
-export const createLog = () => {
+const createLog = () => {
   const lines: Line[] = [];
   const at = (level: string) => (bindings: object, message: string) => {
     lines.push({ level, bindings, message });

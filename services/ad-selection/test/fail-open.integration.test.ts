@@ -1,7 +1,7 @@
 import { startOwnRedis, waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
 import { test } from './fixtures.ts';
-import { rulesOf, startSelection } from './start-selection.ts';
+import { OPERATOR, rulesOf, startSelection } from './start-selection.ts';
 
 const rules = rulesOf([
   { dimension: 'creative', limit: { max: 1, window: '60m' } },
@@ -69,6 +69,32 @@ describe('law 11: fail open, fast, and say so', () => {
       expect(answer).toMatchObject({ source: 'quotas', candidates: [{}, { remaining: 1 }] });
     }
     await check.close();
+    await selection.close();
+  });
+
+  test('what is no decision does not fail open: release and the operator’s calls are 503 while Redis is away', async () => {
+    await using redis = await startOwnRedis();
+    const selection = await startSelection({ redisUrl: redis.address, keyPrefix: 'x:' });
+    selection.setRules(rules);
+    await redis.stop();
+    const device = `${selection.url}/v1/devices/d1`;
+    const headers = { authorization: `Bearer ${OPERATOR}` };
+    const answered = [
+      await selection.post('/v1/reservations/release', { deviceId: 'd1', breakId: 'b1' }),
+      ...(await Promise.all(
+        ['GET', 'DELETE'].map(async (method) => {
+          const response = await fetch(device, { method, headers });
+          return { status: response.status, body: await response.json() };
+        }),
+      )),
+    ];
+    for (const one of answered)
+      expect(one).toMatchObject({ status: 503, body: { code: 'ADCAP_STORE_UNAVAILABLE' } });
+    expect(await selection.post('/v1/reservations/release', { deviceId: '-1', breakId: 'b1' })).toMatchObject(
+      {
+        status: 204,
+      },
+    );
     await selection.close();
   });
 

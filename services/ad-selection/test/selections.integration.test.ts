@@ -1,6 +1,7 @@
+import { waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
 import { test } from './fixtures.ts';
-import { OPERATOR, rulesOf } from './start-selection.ts';
+import { OPERATOR, rulesOf, startSelection } from './start-selection.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -226,7 +227,7 @@ describe('a pod', () => {
     expect(other.candidates.filter(({ remaining }) => remaining === 0)).toHaveLength(2);
   });
 
-  test('B29 released or expired, a reservation gives its view back', async ({ selection }) => {
+  test('B29 released, a reservation gives its view back', async ({ selection }) => {
     selection.setRules(rulesOf([{ dimension: 'creative', limit: cap(1, '60m') }]));
     const now = Date.now();
     await selection.select(ask(now, { breakId: 'first', slots: 1 }));
@@ -237,6 +238,45 @@ describe('a pod', () => {
     expect((await selection.post('/v1/reservations/release', release)).status).toBe(204);
     expect(await remaining()).toBe(1);
     expect((await selection.post('/v1/reservations/release', release)).status).toBe(204);
+  });
+
+  test('B29 expired without a view, a reservation gives it back, and the break can be reserved no more', async ({
+    redisUrl,
+    keyPrefix,
+  }) => {
+    const config = { ADCAP_RESERVATION_GRACE_MS: '1' };
+    const selection = await startSelection({ redisUrl, keyPrefix, config });
+    selection.setRules(rulesOf([{ dimension: 'creative', limit: cap(1, '60m') }]));
+    const breakAt = Date.now();
+    const candidates = [{ creativeId: 'c1', durationMs: 499.5 }];
+    const first = ask(breakAt, { breakId: 'first', slots: 1, candidates });
+    expect(await selection.select(first)).toMatchObject({ reserved: true, unfilled: 0 });
+    const remaining = async () =>
+      (await selection.select(ask(breakAt + 1, { breakId: 'other' }))).candidates[0]?.remaining;
+    expect(await remaining()).toBe(0);
+    await waitFor(async () => (await remaining()) === 1, { what: 'the reservation expires' });
+    const { status, body } = await selection.post('/v1/selections', first);
+    expect([status, body['code']]).toEqual([400, 'ADCAP_BREAK_EXPIRED']);
+    await selection.close();
+  });
+
+  test('B29 one break asked for through two processes at once has one answer', async ({
+    selection,
+    redisUrl,
+    keyPrefix,
+  }) => {
+    const second = await startSelection({ redisUrl, keyPrefix });
+    for (const one of [selection, second])
+      one.setRules(rulesOf([{ dimension: 'creative', limit: cap(1, '60m') }]));
+    const now = Date.now();
+    const answers = await Promise.all(
+      [selection, second, selection, second].map((one, index) =>
+        one.select(ask(now, { breakId: 'b', slots: 2, candidates: creatives('c1', `x${index}`) })),
+      ),
+    );
+    const pods = new Set(answers.map(({ pod }) => JSON.stringify(pod)));
+    expect([pods.size, answers.every(({ reserved }) => reserved)]).toEqual([1, true]);
+    await second.close();
   });
 
   test('a later reserved break is not overfilled by an earlier one', async ({ selection }) => {
@@ -301,7 +341,6 @@ describe('a pod', () => {
     redisUrl,
     keyPrefix,
   }) => {
-    const { startSelection } = await import('./start-selection.ts');
     const second = await startSelection({ redisUrl, keyPrefix });
     const rules = rulesOf([{ dimension: 'creative', limit: cap(1, '60m') }]);
     for (const one of [selection, second]) one.setRules(rules);

@@ -12,6 +12,7 @@ export const configSchema = z.object({
   ADCAP_KEY_PREFIX: sharedSettings.ADCAP_KEY_PREFIX,
   ADCAP_RETENTION_MS: sharedSettings.ADCAP_RETENTION_MS,
   ADCAP_RESERVATION_KEYS: sharedSettings.ADCAP_RESERVATION_KEYS,
+  ADCAP_RULES_FILE: sharedSettings.ADCAP_RULES_FILE,
   ADCAP_BEACON_PORT: sharedSettings.ADCAP_BEACON_PORT,
   ADCAP_BEACON_TRUSTED_PROXIES: commaList
     .prefault('')

@@ -9,6 +9,7 @@ import {
   LIMITS,
 } from '@adcap/contracts';
 import { type HttpServer, PROBLEM_MEDIA_TYPE, problemOf, problemSchema } from '@adcap/service-runtime';
+import type { FastifyReply } from 'fastify';
 import { z } from 'zod';
 import { judgeItem } from '../domain/judge-item.ts';
 import type { Judgement } from '../domain/judgement.ts';
@@ -42,6 +43,13 @@ const refusal = (code: ErrorCode, fields: readonly FieldError[], answer: Impress
   const error = new AppError(code, `${first?.field}: ${first?.message}${more}`, { fields });
   return { ...problemOf(error), ...answer };
 };
+
+/** As bytes, so that no charset is added, which this media type does not have. */
+const sendProblem = (reply: FastifyReply, problem: z.output<typeof refusalSchema>): FastifyReply =>
+  reply
+    .code(problem.status)
+    .header('content-type', PROBLEM_MEDIA_TYPE)
+    .send(Buffer.from(JSON.stringify(problem)));
 
 const tooMany = (count: number): AppError => {
   const message = `at most ${LIMITS.impressionsPerRequest} items; ${count} were sent`;
@@ -83,7 +91,7 @@ export const addImpressionsRoute = (server: HttpServer, deps: RouteDeps): void =
       if (answer.rejected.length < judgements.length) return reply.code(202).send(answer);
       const code = judgements.length === 0 ? 'ADCAP_REQUEST_INVALID' : 'ADCAP_IMPRESSIONS_ALL_REJECTED';
       const problem = refusal(code, fieldErrors(judgements), answer);
-      return reply.code(400).header('content-type', PROBLEM_MEDIA_TYPE).send(problem);
+      return sendProblem(reply, problem);
     },
   );
 };

@@ -7,7 +7,8 @@ import type { Judgement } from '../domain/judgement.ts';
 import type { RouteDeps } from './route-deps.ts';
 
 /** One transparent pixel: the smallest GIF that every player and browser takes. */
-const GIF = Buffer.from('R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==', 'base64');
+const GIF_BASE64 = 'R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAICRAEAOw==';
+const GIF = Buffer.from(GIF_BASE64, 'base64');
 
 const HEADERS = {
   'content-type': 'image/gif',

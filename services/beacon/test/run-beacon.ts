@@ -1,19 +1,16 @@
 import { type ImpressionEvent, impressionEventSchema, topicName } from '@adcap/contracts';
-import { createProducer, followCompactedTopic, type Producer } from '@adcap/kafka-bus';
-import { connectRedis, createDoneMarks, createKeys } from '@adcap/redis-windows';
+import { followCompactedTopic } from '@adcap/kafka-bus';
 import {
   createHealth,
   createLogger,
   createMetricsRegistry,
-  listen,
   loadConfig,
   systemClock,
 } from '@adcap/service-runtime';
-import { createImpressionBus } from '../src/adapters/impression-bus.ts';
-import { createInsuredMarks } from '../src/adapters/insured-marks.ts';
 import { type AppDeps, buildApp } from '../src/app.ts';
 import { configSchema } from '../src/config.ts';
 import { createMetrics } from '../src/metrics.ts';
+import { startBeacon } from '../src/start-beacon.ts';
 import { reservationTokens } from './beacon-fixtures.ts';
 import { createInMemoryMarks } from './in-memory-marks.ts';
 
@@ -32,7 +29,7 @@ export const buildTestApp = async (overrides: Partial<AppDeps> = {}) => {
     clock: systemClock,
     registry,
     health: createHealth(),
-    metrics: createMetrics(registry, () => 0),
+    metrics: createMetrics(registry, { pendingMessages: () => 0, rulesVersion: () => null }),
     publish: async (events) => {
       published.push(...events);
     },
@@ -44,54 +41,28 @@ export const buildTestApp = async (overrides: Partial<AppDeps> = {}) => {
   return { app, published, registry };
 };
 
-type Servers = { kafkaBrokers: string; redisUrl: string; topicPrefix: string; keyPrefix: string };
+export type Servers = { kafkaBrokers: string; redisUrl: string; topicPrefix: string; keyPrefix: string };
 
 /** The beacon on real servers, listening on a free port, closed by `await using`. */
-export const startBeacon = async (servers: Servers, env: Readonly<Record<string, string>> = {}) => {
+export const runBeacon = async (servers: Servers, env: Readonly<Record<string, string>> = {}) => {
   await using stack = new AsyncDisposableStack();
+  const health = createHealth();
+  const registry = createMetricsRegistry();
   const config = testConfig({
     KAFKA_BROKERS: servers.kafkaBrokers,
+    REDIS_URL: servers.redisUrl,
     ADCAP_TOPIC_PREFIX: servers.topicPrefix,
+    ADCAP_KEY_PREFIX: servers.keyPrefix,
+    ADCAP_BEACON_PORT: '0',
+    // Longer than in earnest, so that a slow machine does not make a repeat look new.
     ADCAP_BEACON_MARKS_DEADLINE_MS: '1000',
     ...env,
   });
-  const redis = stack.adopt(
-    connectRedis({ url: servers.redisUrl, name: 'beacon-test', logger, role: 'decision' }),
-    (connection) => connection.close(),
-  );
-  const producer: Producer = stack.adopt(
-    createProducer({
-      bus: { brokers: config.KAFKA_BROKERS, clientId: 'beacon-test', logger },
-      topics: [topicName('impressions', servers.topicPrefix)],
-      timeoutMs: config.ADCAP_BEACON_PUBLISH_TIMEOUT_MS,
-    }),
-    (opened) => opened.close(),
-  );
-  let markFailures = 0;
-  const { app, registry } = await buildTestApp({
-    config,
-    publish: createImpressionBus(producer, servers.topicPrefix),
-    marks: createInsuredMarks({
-      store: createDoneMarks(redis, createKeys(servers.keyPrefix)),
-      deadlineMs: config.ADCAP_BEACON_MARKS_DEADLINE_MS,
-      onFailure: () => {
-        markFailures += 1;
-      },
-    }),
-  });
-  stack.defer(() => app.close());
-  const address = await listen(app, { host: '127.0.0.1', port: 0 });
-  await redis.whenReady();
+  const started = await startBeacon(stack, { config, logger, clock: systemClock, registry, health });
+  health.markReady();
+  await started.redis.whenReady();
   const owned = stack.move();
-  return {
-    address,
-    app,
-    registry,
-    redis,
-    producer,
-    markFailures: () => markFailures,
-    [Symbol.asyncDispose]: () => owned.disposeAsync(),
-  };
+  return { ...started, registry, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 };
 
 export type StoredImpression = { key: string | null; partition: number; event: ImpressionEvent };

@@ -40,14 +40,23 @@ const started = async (what: string, start: () => Promise<LocalServer>): Promise
   return server;
 };
 
+/** Its data goes with the stack, so that nothing is lost by not asking politely, which takes Kafka seconds. */
+const keep = (stack: AsyncDisposableStack, server: LocalServer): LocalServer => {
+  stack.defer(async () => {
+    if (server.kind === 'native') await server.kill();
+    await server[Symbol.asyncDispose]();
+  });
+  return server;
+};
+
 /** Both at once; when one cannot be had, the other is not left behind. */
 const openServers = async (
   stack: AsyncDisposableStack,
   options: Omit<ServerOptions, 'port' | 'mode'>,
 ): Promise<{ redis: LocalServer; kafka: LocalServer }> => {
   const [redis, kafka] = await Promise.allSettled([
-    started('Redis', () => startRedis(options)).then((server) => stack.use(server)),
-    started('Kafka', () => startKafka(options)).then((server) => stack.use(server)),
+    started('Redis', () => startRedis(options)).then((server) => keep(stack, server)),
+    started('Kafka', () => startKafka(options)).then((server) => keep(stack, server)),
   ]);
   if (redis.status === 'rejected') throw redis.reason;
   if (kafka.status === 'rejected') throw kafka.reason;

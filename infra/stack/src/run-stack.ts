@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { onLauncherGone } from './launcher.ts';
 import { announce, openStack, type Stack } from './open-stack.ts';
 import { complain, say } from './say.ts';
 
@@ -13,17 +14,19 @@ const GIVE_UP_AFTER_MS = 5_000;
 const stopSignal = (): AbortSignal => {
   const stop = new AbortController();
   let first: number | undefined;
+  const begin = (): void => {
+    if (first !== undefined) return;
+    first = performance.now();
+    say('stopping');
+    stop.abort();
+  };
   for (const name of SIGNALS) {
     process.on(name, () => {
-      if (first === undefined) {
-        first = performance.now();
-        say('stopping');
-        stop.abort();
-      } else if (performance.now() - first > SAME_PRESS_MS) {
-        process.exit(1);
-      }
+      if (first !== undefined && performance.now() - first > SAME_PRESS_MS) process.exit(1);
+      begin();
     });
   }
+  onLauncherGone(begin);
   return stop.signal;
 };
 

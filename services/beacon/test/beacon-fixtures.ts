@@ -3,7 +3,7 @@ import { createReservationTokens, impressionIdentity, type ReservationClaims } f
 import type { ItemContext } from '../src/domain/to-event.ts';
 
 export const RECEIVED_AT: EpochMs = epochMs(1_760_000_000_000);
-export const RETENTION_MS = 86_400_000;
+const RETENTION_MS = 86_400_000;
 
 export const reservationTokens = createReservationTokens([{ id: 'k1', secret: 'a secret for the tests' }]);
 

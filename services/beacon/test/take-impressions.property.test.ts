@@ -12,8 +12,10 @@ import { someContext } from './beacon-fixtures.ts';
 import { anyItem } from './impression-items.arbitraries.ts';
 import { createInMemoryMarks } from './in-memory-marks.ts';
 
-/** Long ones too, in which repeats are common. */
-const someItems = fc.array(anyItem, { maxLength: 40, size: 'max' });
+/** The first few of a list come again at its end. */
+const someItems = fc
+  .array(anyItem, { maxLength: 40, size: 'max' })
+  .map((items) => [...items, ...items.slice(0, 5)]);
 
 const RUNS = { numRuns: 300 };
 const metrics = createMetrics(createMetricsRegistry(), { pendingMessages: () => 0, rulesVersion: () => 1 });
@@ -54,7 +56,7 @@ test('takeImpressions accounts for every item of any list, and publishes what it
     seen.rejected += rejected.length;
   });
   await fc.assert(property, RUNS);
-  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(50);
+  for (const count of Object.values(seen)) expect(count).toBeGreaterThan(20);
 });
 
 test('takeImpressions accepts nothing of a list that it is given again', async () => {

@@ -1,7 +1,7 @@
 import type { EpochMs, ImpressionEvent } from '@adcap/contracts';
 
 /** That an impression was acknowledged; `at` is when it was watched. */
-export type DoneMark = { deviceId: string; name: string; at: EpochMs };
+type DoneMark = { deviceId: string; name: string; at: EpochMs };
 
 /**
  * What this and the other beacons have published in the last two minutes. Both methods take one round trip, fail open

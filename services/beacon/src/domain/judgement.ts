@@ -1,8 +1,7 @@
 import type { FieldError, ImpressionEvent, RejectReason } from '@adcap/contracts';
 
 /** Why an item is answered without being counted, though nothing is wrong with it. */
-export const IGNORE_REASONS = ['unidentified', 'other_event', 'prefetch'] as const;
-export type IgnoreReason = (typeof IGNORE_REASONS)[number];
+export type IgnoreReason = 'unidentified' | 'other_event' | 'prefetch';
 
 /** What becomes of one item. What is wrong with it names the field, or `''` for the item as a whole. */
 export type Judgement =

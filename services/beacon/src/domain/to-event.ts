@@ -19,7 +19,7 @@ export const RESERVATION_MARKS = [
   'reservation_other_device',
   'reservation_other_creative',
 ] as const;
-export type ReservationMark = (typeof RESERVATION_MARKS)[number];
+type ReservationMark = (typeof RESERVATION_MARKS)[number];
 
 type Reservation =
   | { kind: 'none' }

@@ -25,6 +25,7 @@ test.for([
     undefined,
     [0, 40e3, 80e3],
   ],
+  ['an exact repeat behind another that counted', [0, 30e3, 0, 30e3], undefined, [0, 30e3]],
   ['near the last counted one', [0], -10 * SECOND, []],
   ['a twin of a repeat, far from what counted', [0, 25e3], -10 * SECOND, [25e3]],
   ['B33 20 minutes after the last counted one', [0], -1_200 * SECOND, [0]],

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 
 export const ROLES = ['viewer', 'editor', 'operator'] as const;
-export type Role = (typeof ROLES)[number];
+type Role = (typeof ROLES)[number];
 export type Tokens = Record<Role, string>;
 
 const given = (role: Role, env: NodeJS.ProcessEnv): string =>

@@ -2,12 +2,13 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { waitFor } from '@adcap/testkit';
 import { expect, onTestFinished, test } from 'vitest';
 import { ServiceProcess } from '../src/service-process.ts';
 
-const MAIN = path.resolve(import.meta.dirname, 'fixtures/service.ts');
-const PARENT = path.resolve(import.meta.dirname, 'fixtures/parent.ts');
+const MAIN = fileURLToPath(new URL('./fixtures/service.ts', import.meta.url));
+const PARENT = fileURLToPath(new URL('./fixtures/parent.ts', import.meta.url));
 
 const aFolder = (): string => {
   const folder = mkdtempSync(path.join(tmpdir(), 'adcap-service-process-'));

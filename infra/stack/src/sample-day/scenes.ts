@@ -1,5 +1,5 @@
 /** An ad of the sample day. */
-export type SampleAd = { creativeId: string; brandId?: string; industryIds?: string[] };
+type SampleAd = { creativeId: string; brandId?: string; industryIds?: string[] };
 
 export type ExpectedDecision = {
   outcome: string;

@@ -24,6 +24,7 @@ import { addDeviceRoutes } from './routes/devices.ts';
 import { addReservationRoutes } from './routes/reservations.ts';
 import { addSelectionRoutes } from './routes/selections.ts';
 import { createSelectBreak } from './select-break.ts';
+import { warmUp } from './warm-up.ts';
 
 export type AppDeps = {
   config: AdSelectionConfig;
@@ -34,6 +35,8 @@ export type AppDeps = {
   store: DecisionStore;
   rules: () => CompiledRules | undefined;
   tokens: Pick<ReservationTokens, 'sign'>;
+  /** Whether to decide for nobody before the first request, so that it is not answered by cold code. */
+  isWarm: boolean;
   /** Given what counts its dropped records. */
   decisionLog: (onDropped: () => void) => DecisionLog;
 };
@@ -59,18 +62,17 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
   const onFailure = (err: unknown, message: string): void => logger.debug({ err }, message);
   const read = createGuardedRead(store, config.ADCAP_AD_SELECTION_DEADLINE_MS);
   server.addHook('onClose', async () => read.close());
-  const selectBreak = createSelectBreak({
+  const selecting = {
     read,
     viewsOf: createViewsOf({ store, decideFrom: config.ADCAP_AD_SELECTION_DECIDE_FROM, onFailure }),
     keep: createReservationKeeper({ store, onUndone: () => metrics.undone.inc(), onFailure }),
-    rules,
     tokens: deps.tokens,
     nowMs: () => clock.nowMs(),
     graceMs: config.ADCAP_RESERVATION_GRACE_MS,
     onConflict: () => metrics.conflicts.inc(),
-  });
+  };
   const decider = createDecideInTurn({
-    selectBreak,
+    selectBreak: createSelectBreak({ ...selecting, rules }),
     metrics,
     log: deps.decisionLog(() => metrics.logDropped.inc()),
     deadlineMs: config.ADCAP_AD_SELECTION_DEADLINE_MS,
@@ -86,9 +88,10 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
       ? { ok: false, detail: 'no rules yet: answers are open' }
       : { ok: true, detail: `version ${rules()?.version}` },
   );
+  const patientStore = createPatientStore(store);
   const routeDeps = {
     decider,
-    store: createPatientStore(store),
+    store: patientStore,
     rules,
     nowMs: () => clock.nowMs(),
     retentionMs: config.ADCAP_RETENTION_MS,
@@ -98,5 +101,6 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
   addSelectionRoutes(server, routeDeps);
   addReservationRoutes(server, routeDeps);
   addDeviceRoutes(server, routeDeps);
+  if (deps.isWarm) await warmUp(selecting, patientStore);
   return server;
 };

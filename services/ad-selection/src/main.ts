@@ -79,6 +79,7 @@ await runService(
       }),
       rules: () => feed.current(),
       tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
+      isWarm: true,
       decisionLog: (onDropped) =>
         createDecisionLog(producer, {
           topicPrefix,

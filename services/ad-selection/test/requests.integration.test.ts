@@ -1,7 +1,7 @@
 import { describe, expect } from 'vitest';
 import { z } from 'zod';
 import { test } from './fixtures.ts';
-import { OPERATOR, rulesOf, type Selection } from './start-selection.ts';
+import { OPERATOR, rulesOf, type Selection, startSelection } from './start-selection.ts';
 
 const NOW = Date.now();
 const ask = (more: Record<string, unknown> = {}) => ({
@@ -162,4 +162,19 @@ test('answers are described where nothing validates them', async ({ selection })
     },
   });
   expect(JSON.stringify(responses)).toContain('ADCAP_BREAK_EXPIRED');
+});
+
+test('a warm start holds nothing, counts no decision, and leaves nothing that lives for ever', async ({
+  redis,
+  redisUrl,
+  keyPrefix,
+}) => {
+  const selection = await startSelection({ redisUrl, keyPrefix, isWarm: true });
+  const keys = await redis.keys(`${keyPrefix}*`);
+  expect(keys.map((key) => key.slice(key.lastIndexOf(':')))).toEqual([':m']);
+  expect(await redis.pttl(keys[0] ?? '')).toBeGreaterThan(0);
+  // Two for each decision: its commit and its release.
+  expect(Number(await redis.hget(keys[0] ?? '', 'v'))).toBeGreaterThan(1);
+  expect(await selection.registry.metrics()).not.toContain('adcap_ad_selection_decisions_total{');
+  await selection.close();
 });

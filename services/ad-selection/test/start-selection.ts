@@ -38,7 +38,7 @@ export const rulesOf = (
   return compileRules({ version, ...parsed.draft });
 };
 
-export const configOf = (more: Record<string, string> = {}): AdSelectionConfig =>
+const configOf = (more: Record<string, string> = {}): AdSelectionConfig =>
   configSchema.parse({
     ADCAP_RESERVATION_KEYS: 'k1:a secret for the tests',
     ADCAP_TOKEN_OPERATOR: OPERATOR,
@@ -63,6 +63,7 @@ export const startSelection = async (options: {
   redisUrl: string;
   keyPrefix: string;
   config?: Record<string, string>;
+  isWarm?: boolean;
   /** Puts something between the service and its store. */
   through?: (store: DecisionStore) => DecisionStore;
 }): Promise<Selection> => {
@@ -87,6 +88,7 @@ export const startSelection = async (options: {
     store: options.through?.(store) ?? store,
     rules: () => rules,
     tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
+    isWarm: options.isWarm ?? false,
     decisionLog: () => () => undefined,
   });
   const url = await listen(app, { host: '127.0.0.1', port: 0 });

@@ -5,7 +5,7 @@ import { Deadline, DeadlineExceeded } from './deadline.ts';
 export type ReadRequest = Parameters<DecisionStore['read']>[0];
 
 /** A reading, or why there is none. */
-export type GuardedReading =
+type GuardedReading =
   | { kind: 'read'; reading: DecisionReading }
   | { kind: 'failed'; reason: 'deadline' | 'store_error' | 'circuit_open'; error: unknown };
 

@@ -31,7 +31,7 @@ export type Knowledge = {
 };
 
 /** The id of a place and the id that its reservation has in the store. */
-export type Grant = { reservationId: string; id: Reservation['id'] };
+type Grant = { reservationId: string; id: Reservation['id'] };
 
 /** What a decision needs beside the ask and what is known. */
 export type Setting = {

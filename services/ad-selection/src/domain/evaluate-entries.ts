@@ -18,7 +18,7 @@ type AdEntry = Extract<Entry, { kind: 'ad' }>;
 /** An entry with what may become of it; `explain` only where it was asked for. */
 export type Judged = { entry: AdEntry; evaluation: Evaluation; explain: CandidateAnswer['explain'] };
 
-export const isAdEntry = (entry: Entry): entry is AdEntry => entry.kind === 'ad';
+const isAdEntry = (entry: Entry): entry is AdEntry => entry.kind === 'ad';
 
 /** What counts against an ask: everything watched, and what other breaks were promised. */
 export const knownTo = (

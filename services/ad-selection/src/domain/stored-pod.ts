@@ -24,7 +24,7 @@ const roundSchema = z.object({
 });
 
 /** What is kept of a break until it expires: its places, and the whole answer of each round. */
-export const storedPodSchema = z.object({
+const storedPodSchema = z.object({
   v: z.literal(1),
   breakAt: z.number(),
   expiresAt: z.number(),

@@ -9,7 +9,7 @@ export const NINE = epochMs(Date.UTC(2026, 2, 2, 9));
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 export const GRACE_MS = 30_000;
-export const BREAK_KEY = 'break-key-1';
+const BREAK_KEY = 'break-key-1';
 
 const keys = new Map<string, ValueKey>();
 export const keyOf = (value: string): ValueKey => {

@@ -4,5 +4,6 @@ export * from './load-topics.ts';
 export * from './local-server.ts';
 export * from './local-server-error.ts';
 export * from './ports.ts';
+export * from './redis-answers.ts';
 export * from './start-kafka.ts';
 export * from './start-redis.ts';

@@ -12,7 +12,8 @@ export const assertJava = async (): Promise<void> => {
       'java is not on the PATH: install Java 17 or newer, or start Docker',
     );
   }
-  const major = Number(/version "(\d+)/.exec(output)?.[1] ?? 0);
+  // Java 8 calls itself 1.8.
+  const major = Number(/version "(?:1\.)?(\d+)/.exec(output)?.[1] ?? 0);
   if (major < OLDEST) {
     throw new LocalServerError(
       'JAVA_TOO_OLD',

@@ -5,7 +5,8 @@ export type LocalServerErrorCode =
   | 'DOWNLOAD_FAILED'
   | 'PORT_TAKEN'
   | 'DID_NOT_START'
-  | 'NO_BINARY';
+  | 'NO_BINARY'
+  | 'DOCKER_FAILED';
 
 /** Why a server could not be had, in one line that says what to do. */
 export class LocalServerError extends Error {

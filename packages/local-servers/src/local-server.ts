@@ -4,11 +4,13 @@ export type LocalServer = AsyncDisposable & {
   readonly address: string;
   readonly port: number;
   readonly kind: 'native' | 'docker';
+  /** Of the native process that runs now. */
+  readonly pid?: number | undefined;
   /** Ends it in an orderly way and waits until it is gone. */
   stop(): Promise<void>;
   /** Ends it without a chance to tidy up. */
   kill(): Promise<void>;
-  /** Starts it again on the same port with the same data, after `stop` or `kill`. */
+  /** Starts it again on the same port with the same data, ending it first where it still runs. */
   restart(): Promise<void>;
   /** Stops it from running without closing its connections. */
   pause(): Promise<void>;

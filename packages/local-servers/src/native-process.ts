@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
-import { setTimeout as delay } from 'node:timers/promises';
+import type { LocalServer } from './local-server.ts';
 import { LocalServerError } from './local-server-error.ts';
+import { assertPortFree } from './ports.ts';
 import { lastLine } from './run-command.ts';
+import { whyNotAnswering } from './why-not-answering.ts';
 
 const STOP_DEADLINE_MS = 15_000;
-const START_DEADLINE_MS = 60_000;
-const POLL_MS = 50;
 
 const alive = new Set<ChildProcess>();
 // Whatever way this process ends, no server outlives it.
@@ -35,6 +35,7 @@ export type NativeCommand = {
   name: string;
   command: string;
   args: readonly string[];
+  port: number;
   logFile: string;
   /** Resolves when the server answers a real request, rejects while it does not. */
   answers: () => Promise<void>;
@@ -60,7 +61,9 @@ export class NativeProcess {
 
   /** Starts it and waits until it answers; a server that does not is ended again. */
   async start(): Promise<void> {
-    const { name, command, args, logFile } = this.#what;
+    const { name, command, args, port, logFile } = this.#what;
+    // Else whoever holds the port could answer in its place.
+    await assertPortFree(port, name);
     const log = openSync(logFile, 'a');
     const child = spawn(command, args, { stdio: ['ignore', log, log], detached: true });
     closeSync(log);
@@ -78,23 +81,21 @@ export class NativeProcess {
       child.once('error', (error) => end(error.message));
       child.once('exit', (code, signal) => end(`it ended with ${signal ?? code}`));
     });
-    const deadline = Date.now() + START_DEADLINE_MS;
-    for (;;) {
-      const answered = await this.#what.answers().then(
-        () => true,
-        () => false,
-      );
-      if (answered && failure === undefined) return;
-      if (failure !== undefined || Date.now() > deadline) {
-        await this.kill();
-        const why = failure ?? 'it does not answer';
-        throw new LocalServerError(
-          'DID_NOT_START',
-          `${name} did not start: ${why}; ${logFile} ends: ${tail(logFile)}`,
-        );
-      }
-      await delay(POLL_MS);
-    }
+    const why = await whyNotAnswering(this.#what.answers, () => failure);
+    if (why === undefined) return;
+    await this.kill();
+    throw new LocalServerError(
+      'DID_NOT_START',
+      `${name} did not start: ${why}; ${logFile} ends: ${tail(logFile)}`,
+    );
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.exitCode === null && this.#child.signalCode === null ? this.#child.pid : undefined;
+  }
+
+  get port(): number {
+    return this.#what.port;
   }
 
   signal(signal: NodeJS.Signals): void {
@@ -115,13 +116,20 @@ export class NativeProcess {
   }
 }
 
-/** The part of a local server that every native one shares. */
-export const nativeServer = (process: NativeProcess, address: { address: string; port: number }) => ({
-  ...address,
-  kind: 'native' as const,
+/** A process as a local server. */
+export const nativeServer = (process: NativeProcess, address: string): LocalServer => ({
+  address,
+  port: process.port,
+  kind: 'native',
+  get pid() {
+    return process.pid;
+  },
   stop: () => process.stop(),
   kill: () => process.kill(),
-  restart: () => process.start(),
+  restart: async () => {
+    await process.stop();
+    await process.start();
+  },
   pause: async () => process.signal('SIGSTOP'),
   resume: async () => process.signal('SIGCONT'),
   [Symbol.asyncDispose]: () => process.stop(),

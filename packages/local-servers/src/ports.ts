@@ -19,9 +19,12 @@ export const assertPortFree = async (port: number, what: string): Promise<void> 
   try {
     await listenOn(port);
   } catch (cause) {
+    const taken = cause instanceof Error && 'code' in cause && cause.code === 'EADDRINUSE';
     throw new LocalServerError(
       'PORT_TAKEN',
-      `port ${port} is taken: free it, or set another for ${what}`,
+      taken
+        ? `port ${port} is taken: free it, or set another for ${what}`
+        : `port ${port} cannot be listened on: set another for ${what}`,
       cause,
     );
   }

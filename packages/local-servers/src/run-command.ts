@@ -37,9 +37,11 @@ export const runCommand = (
     });
   });
 
+const STACK_FRAME = /^(at |\.\.\. \d+ more)/;
+
 /** The last line of an output that says something. */
 export const lastLine = (output: string): string =>
   output
     .split('\n')
     .map((line) => line.trim())
-    .findLast((line) => line !== '') ?? 'no output';
+    .findLast((line) => line !== '' && !STACK_FRAME.test(line)) ?? 'no output';

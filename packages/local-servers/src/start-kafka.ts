@@ -1,6 +1,6 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { startContainer, startEither } from './docker.ts';
+import { startEither } from './docker.ts';
 import { assertJava } from './java-runtime.ts';
 import { kafkaAnswers } from './kafka-admin.ts';
 import type { LocalServer, ServerOptions } from './local-server.ts';
@@ -13,6 +13,8 @@ import { lastLine, runCommand } from './run-command.ts';
 const VERSION = '4.1.1';
 const POM = path.resolve(import.meta.dirname, '../../../infra/kafka/pom.xml');
 const CLUSTER_ID = '5L6g3nShT-eMCtK--X86sw';
+
+const addressOf = (port: number): string => `127.0.0.1:${port}`;
 
 /** One combined broker and controller for one machine. */
 const properties = (at: {
@@ -108,38 +110,43 @@ const startNative = async (options: ServerOptions & { port: number }): Promise<L
     command: 'java',
     args: ['-Xmx512m', '-XX:TieredStopAtLevel=1', ...java, 'kafka.Kafka', config],
     logFile: path.join(dataDir, 'kafka.log'),
-    answers: () => kafkaAnswers(`127.0.0.1:${port}`),
+    port,
+    answers: () => kafkaAnswers(addressOf(port)),
   });
   await process.start();
-  return nativeServer(process, { address: `127.0.0.1:${port}`, port });
+  return nativeServer(process, addressOf(port));
 };
 
-const startInDocker = async (port: number): Promise<LocalServer> =>
-  startContainer({
+const startInDocker = async (port: number): Promise<LocalServer> => {
+  // Loaded where it is used: half a second that a machine without Docker need not wait.
+  const { startContainer } = await import('./container.ts');
+  const at = {
+    port,
+    controllerPort: port === 9093 ? 9094 : 9093,
+    listen: '0.0.0.0',
+    dataDir: '/tmp/kafka-logs',
+  };
+  return startContainer({
+    name: 'Kafka',
     image: `apache/kafka:${VERSION}`,
     inside: port,
     port,
-    environment: asEnvironment(
-      properties({
-        port,
-        controllerPort: port === 9093 ? 9094 : 9093,
-        listen: '0.0.0.0',
-        dataDir: '/tmp/kafka-logs',
-      }),
-    ),
+    address: addressOf(port),
+    environment: asEnvironment(properties(at)),
     command: [],
     files: {},
     readyLine: /Kafka Server started/,
-    scheme: '',
+    answers: () => kafkaAnswers(addressOf(port)),
   });
+};
 
 /** Starts a Kafka in KRaft mode. Throws LocalServerError; nothing is left running then. */
 export const startKafka = async (options: ServerOptions): Promise<LocalServer> => {
   const port = options.port ?? (await freePort());
   await assertPortFree(port, 'Kafka');
-  return startEither(
-    options.mode ?? 'auto',
-    { name: 'Kafka', docker: () => startInDocker(port), native: () => startNative({ ...options, port }) },
-    options.onProgress ?? (() => undefined),
-  );
+  return startEither(options, {
+    name: 'Kafka',
+    docker: () => startInDocker(port),
+    native: () => startNative({ ...options, port }),
+  });
 };

@@ -1,31 +1,16 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { Redis } from 'ioredis';
-import { startContainer, startEither } from './docker.ts';
+import { startEither } from './docker.ts';
 import type { LocalServer, ServerOptions } from './local-server.ts';
 import { NativeProcess, nativeServer } from './native-process.ts';
 import { assertPortFree, freePort } from './ports.ts';
+import { redisAnswers } from './redis-answers.ts';
 import { redisBinary } from './redis-binary.ts';
 
 const IMAGE = 'redis:7-alpine';
 const CONFIG = path.resolve(import.meta.dirname, '../../../infra/redis/redis.conf');
 
-const ping = async (port: number): Promise<void> => {
-  const client = new Redis({
-    port,
-    host: '127.0.0.1',
-    lazyConnect: true,
-    retryStrategy: () => null,
-    connectTimeout: 500,
-  });
-  client.on('error', () => undefined);
-  try {
-    await client.connect();
-    await client.ping();
-  } finally {
-    client.disconnect();
-  }
-};
+const addressOf = (port: number): string => `redis://127.0.0.1:${port}`;
 
 const startNative = async (options: ServerOptions & { port: number }): Promise<LocalServer> => {
   const { port } = options;
@@ -36,31 +21,37 @@ const startNative = async (options: ServerOptions & { port: number }): Promise<L
     command: await redisBinary(options.cacheDir, options.onProgress ?? (() => undefined)),
     args: [CONFIG, '--port', String(port), '--bind', '127.0.0.1', '--dir', dataDir, '--save', ''],
     logFile: path.join(dataDir, 'redis.log'),
-    answers: () => ping(port),
+    port,
+    answers: () => redisAnswers(addressOf(port)),
   });
   await process.start();
-  return nativeServer(process, { address: `redis://127.0.0.1:${port}`, port });
+  return nativeServer(process, addressOf(port));
 };
 
-const startInDocker = (port: number): Promise<LocalServer> =>
-  startContainer({
+const startInDocker = async (port: number): Promise<LocalServer> => {
+  // Loaded where it is used: half a second that a machine without Docker need not wait.
+  const { startContainer } = await import('./container.ts');
+  return startContainer({
+    name: 'Redis',
     image: IMAGE,
     inside: 6379,
     port,
+    address: addressOf(port),
     environment: {},
-    command: ['redis-server', '/etc/redis.conf', '--protected-mode', 'no'],
+    command: ['redis-server', '/etc/redis.conf', '--protected-mode', 'no', '--save', ''],
     files: { [CONFIG]: '/etc/redis.conf' },
     readyLine: /Ready to accept connections/,
-    scheme: 'redis://',
+    answers: () => redisAnswers(addressOf(port)),
   });
+};
 
 /** Starts a Redis with infra/redis/redis.conf. Throws LocalServerError; nothing is left running then. */
 export const startRedis = async (options: ServerOptions): Promise<LocalServer> => {
   const port = options.port ?? (await freePort());
   await assertPortFree(port, 'Redis');
-  return startEither(
-    options.mode ?? 'auto',
-    { name: 'Redis', docker: () => startInDocker(port), native: () => startNative({ ...options, port }) },
-    options.onProgress ?? (() => undefined),
-  );
+  return startEither(options, {
+    name: 'Redis',
+    docker: () => startInDocker(port),
+    native: () => startNative({ ...options, port }),
+  });
 };

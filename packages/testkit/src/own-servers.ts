@@ -16,13 +16,13 @@ const withTemporaryData = async (
   const dataDir = await mkdtemp(path.join(tmpdir(), 'adcap-test-'));
   try {
     const server = await start({ cacheDir: cacheFolder(), dataDir, ...options });
-    return {
-      ...server,
+    const dispose = server[Symbol.asyncDispose];
+    return Object.assign(server, {
       [Symbol.asyncDispose]: async () => {
-        await server[Symbol.asyncDispose]();
+        await dispose();
         await rm(dataDir, { recursive: true, force: true });
       },
-    };
+    });
   } catch (error) {
     await rm(dataDir, { recursive: true, force: true });
     throw error;

@@ -173,25 +173,16 @@ describe('POST /v1/impressions', () => {
     expect(published).toHaveLength(LIMITS.impressionsPerRequest);
   });
 
-  test('B41 refuses one item more with 413 within 50 ms', async () => {
+  test('B41 refuses one item more with 413 and publishes nothing', async () => {
     const { app, published } = await buildTestApp();
     const impressions = Array.from({ length: LIMITS.impressionsPerRequest + 1 }, (_, i) => view(`${i}`));
-    const payload = JSON.stringify({ impressions });
     const headers = { 'content-type': 'application/json' };
-    let fastestMs = Number.POSITIVE_INFINITY;
-    // The fastest of several: what is measured is the beacon and not the machine.
-    for (let round = 0; round < 5; round += 1) {
-      const start = performance.now();
-      // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
-      const answer = await app.inject({ ...POST, headers, payload });
-      fastestMs = Math.min(fastestMs, performance.now() - start);
-      expect(answer.statusCode).toBe(413);
-      expect(answer.json()).toMatchObject({
-        code: 'ADCAP_REQUEST_TOO_LARGE',
-        errors: [{ field: 'impressions', message: expect.stringContaining('1000') }],
-      });
-    }
-    expect(fastestMs).toBeLessThan(50);
+    const answer = await app.inject({ ...POST, headers, payload: JSON.stringify({ impressions }) });
+    expect(answer.statusCode).toBe(413);
+    expect(answer.json()).toMatchObject({
+      code: 'ADCAP_REQUEST_TOO_LARGE',
+      errors: [{ field: 'impressions', message: expect.stringContaining('1000') }],
+    });
     expect(published).toStrictEqual([]);
   });
 

@@ -60,7 +60,8 @@ export const podPlaceSchema = z.object({
   reservationId: z.string(),
 });
 
-export const selectionAnswerSchema = z.object({
+/** What every answer says of itself: about which break, from what, and whether it holds. */
+const answerHead = {
   breakId: z.string(),
   breakAt: instant,
   serverTime: instant,
@@ -69,6 +70,10 @@ export const selectionAnswerSchema = z.object({
   degradedReason: z.enum(DEGRADED_REASONS).optional(),
   reserved: z.boolean(),
   rulesVersion: z.number().int().nullable(),
+};
+
+export const selectionAnswerSchema = z.object({
+  ...answerHead,
   candidates: z.array(candidateAnswerSchema),
   pod: z.array(podPlaceSchema),
   unfilled: z.number().int(),
@@ -80,14 +85,7 @@ export type PodPlace = z.output<typeof podPlaceSchema>;
 export type SelectionAnswer = z.output<typeof selectionAnswerSchema>;
 
 export const reservationsAnswerSchema = z.object({
-  breakId: z.string(),
-  breakAt: instant,
-  serverTime: instant,
-  source: z.enum(SOURCES),
-  degraded: z.boolean(),
-  degradedReason: z.enum(DEGRADED_REASONS).optional(),
-  reserved: z.boolean(),
-  rulesVersion: z.number().int().nullable(),
+  ...answerHead,
   granted: z.array(podPlaceSchema),
   refused: z.array(candidateAnswerSchema),
 });

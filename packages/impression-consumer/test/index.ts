@@ -1,0 +1,2 @@
+export * from './consumer-main.contract.ts';
+export * from './testing.ts';

@@ -46,7 +46,7 @@ export type ImpressionConsumerOptions<Config> = {
 
 export type ImpressionConsumer = { address: string; consumer: Consumer; rules: RulesFeed };
 
-const VERSION = '1.0.0';
+const VERSION = '0.1.0';
 /** Nothing is posted to a consumer. */
 const BODY_LIMIT_BYTES = 1_024;
 const REQUEST_TIMEOUT_MS = 5_000;

@@ -41,7 +41,7 @@ export type AppDeps = {
   random: () => number;
 };
 
-const VERSION = '1.0.0';
+const VERSION = '0.1.0';
 /** The longest that browsers keep the answer to a preflight. */
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 const ANY_ORIGIN = '*';

@@ -4,7 +4,7 @@ import { addPutRulesRoute } from './routes/put-rules.ts';
 import type { RouteDeps } from './routes/route-deps.ts';
 import { addValidateRulesRoute } from './routes/validate-rules.ts';
 
-const VERSION = '1.0.0';
+const VERSION = '0.1.0';
 /** A set is written with more spaces than it is stored with. */
 const BODY_FACTOR = 2;
 const REQUEST_TIMEOUT_MS = 30_000;

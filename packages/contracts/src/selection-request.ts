@@ -31,6 +31,9 @@ export type Candidate = z.output<typeof candidateSchema>;
 /** A candidate as a caller writes it. */
 export type CandidateInput = z.input<typeof candidateSchema>;
 
+/** A candidate that is parsed by itself later; documents say what it may be all the same. */
+const unparsedCandidate = z.unknown().meta({ ...z.toJSONSchema(candidateSchema, { io: 'input' }) });
+
 export const contextSchema = z
   .record(z.string().max(64), z.union([z.string().max(256), z.array(z.string().max(256)).max(32)]))
   .refine((context) => Object.keys(context).length <= 32, 'at most 32 keys');
@@ -80,7 +83,7 @@ export const selectionRequestSchema = z.object({
     .boolean()
     .nullish()
     .transform((value) => value ?? true),
-  candidates: z.array(z.unknown()).max(LIMITS.candidates, `at most ${LIMITS.candidates} candidates`),
+  candidates: z.array(unparsedCandidate).max(LIMITS.candidates, `at most ${LIMITS.candidates} candidates`),
   explain: z
     .boolean()
     .nullish()
@@ -96,7 +99,7 @@ export type SelectionRequestInput = Omit<z.input<typeof selectionRequestSchema>,
 /** POST /v1/reservations: what the caller chose itself, in the order of its slots. */
 export const reservationRequestSchema = z.object({
   ...envelope,
-  items: z.array(z.unknown()).min(1).max(LIMITS.slots, `at most ${LIMITS.slots} items`),
+  items: z.array(unparsedCandidate).min(1).max(LIMITS.slots, `at most ${LIMITS.slots} items`),
 });
 
 export type ReservationRequest = z.output<typeof reservationRequestSchema>;

@@ -15,7 +15,6 @@ export type ContainerSpec = {
   command: string[];
   /** Host file → path in the container, read-only. */
   files: Record<string, string>;
-  readyLine: RegExp;
   /** Resolves when the server answers a real request, rejects while it does not. */
   answers: () => Promise<void>;
 };
@@ -52,7 +51,8 @@ export const startContainer = async (spec: ContainerSpec): Promise<LocalServer> 
     .withBindMounts(
       Object.entries(spec.files).map(([source, target]) => ({ source, target, mode: 'ro' as const })),
     )
-    .withWaitStrategy(Wait.forLogMessage(spec.readyLine))
+    // What it logs differs from image to image; whether it works is asked below.
+    .withWaitStrategy(Wait.forListeningPorts())
     .start();
   const untilAnswers = async (): Promise<void> => {
     const why = await whyNotAnswering(spec.answers);

@@ -135,7 +135,6 @@ const startInDocker = async (port: number): Promise<LocalServer> => {
     environment: asEnvironment(properties(at)),
     command: [],
     files: {},
-    readyLine: /Kafka Server started/,
     answers: () => kafkaAnswers(addressOf(port)),
   });
 };

@@ -40,7 +40,6 @@ const startInDocker = async (port: number): Promise<LocalServer> => {
     environment: {},
     command: ['redis-server', '/etc/redis.conf', '--protected-mode', 'no', '--save', ''],
     files: { [CONFIG]: '/etc/redis.conf' },
-    readyLine: /Ready to accept connections/,
     answers: () => redisAnswers(addressOf(port)),
   });
 };

@@ -89,14 +89,19 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
       : { ok: true, detail: `version ${rules()?.version}` },
   );
   const patientStore = createPatientStore(store);
+  const tokens = {
+    viewer: config.ADCAP_TOKEN_VIEWER,
+    editor: config.ADCAP_TOKEN_EDITOR,
+    operator: config.ADCAP_TOKEN_OPERATOR,
+  };
   const routeDeps = {
     decider,
     store: patientStore,
     rules,
     nowMs: () => clock.nowMs(),
     retentionMs: config.ADCAP_RETENTION_MS,
-    requireOperator: requireRole({ operator: config.ADCAP_TOKEN_OPERATOR }, 'operator'),
-    roleOf: createRoleReader({ operator: config.ADCAP_TOKEN_OPERATOR }),
+    requireOperator: requireRole(tokens, 'operator'),
+    roleOf: createRoleReader(tokens),
   };
   addSelectionRoutes(server, routeDeps);
   addReservationRoutes(server, routeDeps);

@@ -8,7 +8,7 @@ import { ownPorts } from './suite.ts';
 
 const SCRIPT = path.resolve(import.meta.dirname, '../../stack/src/stack.ts');
 
-const startStack = (env: Record<string, string>) => {
+const startStack = (env: NodeJS.ProcessEnv) => {
   const child = spawn(process.execPath, [SCRIPT], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],

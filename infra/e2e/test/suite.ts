@@ -6,20 +6,14 @@ import {
 } from '@adcap/contracts';
 import { followCompactedTopic } from '@adcap/kafka-bus';
 import { openStack, type Stack } from '@adcap/stack';
-import { freePort, waitFor } from '@adcap/testkit';
+import { SERVICES, withPorts } from '@adcap/stack/services';
+import { waitFor } from '@adcap/testkit';
 
-const SERVICES = ['BEACON', 'AD_SELECTION', 'RULES', 'HISTORY', 'QUOTA', 'CLEANUP'] as const;
-type Service = (typeof SERVICES)[number];
+type Service = 'BEACON' | 'AD_SELECTION' | 'RULES' | 'HISTORY' | 'QUOTA' | 'CLEANUP';
 
 /** Ports of one's own, so that a stack that somebody runs by hand is not in the way. */
-export const ownPorts = async (): Promise<Record<string, string>> => {
-  const ports: Record<string, string> = {};
-  for (const service of SERVICES) {
-    // oxlint-disable-next-line no-await-in-loop -- two free ports asked for at once may be the same
-    ports[`ADCAP_${service}_PORT`] = String(await freePort());
-  }
-  return ports;
-};
+export const ownPorts = (): Promise<NodeJS.ProcessEnv> =>
+  withPorts(Object.fromEntries(SERVICES.map(({ portVariable }) => [portVariable, '0'])));
 
 type Answered = { status: number; headers: Headers; body: unknown };
 

@@ -1,4 +1,4 @@
-import { AppError, type DegradedReason, type EpochMs, type Source } from '@adcap/contracts';
+import { AppError, type DegradedReason, type EpochMs } from '@adcap/contracts';
 import { breakKeyOf, type ReservationTokens, reservationFingerprint, valueKeyOf } from '@adcap/identity';
 import { type CompiledRules, compileRules } from '@adcap/rule-engine';
 import { Deadline } from './adapters/deadline.ts';
@@ -28,20 +28,17 @@ const NOTHING: Knowledge = { views: [], reservations: [], stored: undefined };
 
 const createSettings =
   ({ graceMs, tokens }: Pick<SelectDeps, 'graceMs' | 'tokens'>) =>
-  (ask: Ask, rules: CompiledRules, from: { source: Source; nowMs: EpochMs }): Setting => {
+  (ask: Ask, rules: CompiledRules, from: Pick<Setting, 'source' | 'nowMs' | 'breakKey'>): Setting => {
     const { breakId, sessionId, deviceId = '' } = ask;
-    const idOf = (reservationId: string) => reservationFingerprint(deviceId, reservationId);
     return {
       rules,
       ...from,
-      breakKey: breakKeyOf(sessionId, breakId),
       graceMs,
       keyOf: valueKeyOf,
-      idOf,
+      idOf: (reservationId) => reservationFingerprint(deviceId, reservationId),
       grant: ({ slot, facts: { exempt: _exempt, ...claims } }) => {
         const place = { deviceId, sessionId, breakId, slot, grantedAt: from.nowMs };
-        const reservationId = tokens.sign({ ...claims, ...place });
-        return { reservationId, id: idOf(reservationId) };
+        return tokens.sign({ ...claims, ...place });
       },
     };
   };
@@ -78,7 +75,9 @@ export const createSelectBreak = (deps: SelectDeps) => {
   /** Nothing is known: everything is allowed but BLOCK and what the pod itself would overfill. */
   const decideBlind = (ask: Ask, told: Pick<Told, 'source' | 'reason'>): Selection => {
     const rules = deps.rules();
-    const setting = settingFor(ask, rules ?? NO_RULES, { source: told.source, nowMs: deps.nowMs() });
+    const breakKey = breakKeyOf(ask.sessionId, ask.breakId);
+    const from = { source: told.source, nowMs: deps.nowMs(), breakKey };
+    const setting = settingFor(ask, rules ?? NO_RULES, from);
     const decision = decide({ ...ask, reserve: false }, NOTHING, setting);
     return tellBlind(ask, decision, {
       ...told,
@@ -108,7 +107,8 @@ export const createSelectBreak = (deps: SelectDeps) => {
       ? { views: [], source: 'quotas' as const, reason: undefined }
       : await deps.viewsOf(reading, { deviceId: device.deviceId, sinceMs, deadline });
     const knowledge = { views, reservations: reading.reservations, stored };
-    const setting = settingFor(ask, rules, { source, nowMs: reading.nowMs });
+    const from = { source, nowMs: reading.nowMs, breakKey: device.breakKey };
+    const setting = settingFor(ask, rules, from);
     const decision: Decision = decide(ask, knowledge, setting);
 
     const told = () => ({ source, reason, rulesVersion: rules.version, serverTime: deps.nowMs() });

@@ -30,9 +30,6 @@ export type Knowledge = {
   stored: StoredPod | undefined;
 };
 
-/** The id of a place and the id that its reservation has in the store. */
-type Grant = { reservationId: string; id: Reservation['id'] };
-
 /** What a decision needs beside the ask and what is known. */
 export type Setting = {
   rules: CompiledRules;
@@ -42,8 +39,8 @@ export type Setting = {
   nowMs: EpochMs;
   graceMs: number;
   keyOf: KeyOf;
-  /** Names a new place; the same place granted at another time has another name. */
-  grant: (place: { slot: number; facts: AdFacts }) => Grant;
+  /** The reservation id of a new place; the same place granted at another time has another. */
+  grant: (place: { slot: number; facts: AdFacts }) => string;
   /** The store's id of a place that was named before. */
   idOf: (reservationId: string) => Reservation['id'];
 };

@@ -1,5 +1,5 @@
 import { type EpochMs, type ErrorCode, epochMs, NO_VALUE, type PodPlace } from '@adcap/contracts';
-import { durationOf, type Fate, keepFitting, type Reservation } from '@adcap/rule-engine';
+import { durationOf, type Fate, type Known, keepFitting, type Reservation } from '@adcap/rule-engine';
 import type { Ask, Decided, Knowledge, Setting } from './ask.ts';
 import { answersOf, fateOf, type Judged, judgeEntries, judgePlaced, knownTo } from './evaluate-entries.ts';
 import type { StoredPlace, StoredPod, StoredRound } from './stored-pod.ts';
@@ -15,7 +15,15 @@ export type Decision =
   | { kind: 'stored'; round: StoredRound }
   | { kind: 'refused'; code: ErrorCode; detail: string };
 
-type Deciding = { ask: Ask; knowledge: Knowledge; setting: Setting; judged: readonly Judged[] };
+type Deciding = {
+  ask: Ask;
+  knowledge: Knowledge;
+  setting: Setting;
+  known: Known;
+  judged: readonly Judged[];
+  /** What this break holds itself. */
+  own: readonly Reservation[];
+};
 
 const reservationOf = (
   place: StoredPlace,
@@ -40,7 +48,7 @@ const placesOf = ({ ask, setting, judged }: Deciding, fates: readonly Fate[]): S
     const fate = fates[position];
     if (fate?.kind !== 'placed') return [];
     const { value: _value, ...facts } = entry.candidate;
-    const { reservationId } = setting.grant({ slot: fate.slot, facts });
+    const reservationId = setting.grant({ slot: fate.slot, facts });
     return { ...facts, slot: fate.slot, round: ask.round, index: entry.index, reservationId };
   });
 
@@ -54,12 +62,9 @@ const podOf = (places: readonly StoredPlace[], indexOf: (place: StoredPlace) => 
       reservationId: place.reservationId,
     }));
 
-const own = ({ knowledge, setting }: Deciding): readonly Reservation[] =>
-  knowledge.reservations.filter(({ breakKey }) => breakKey === setting.breakKey);
-
 /** A place that is neither exempt nor held any more was watched: what was held turned into its impression. */
 const isWatched = (deciding: Deciding, place: StoredPlace): boolean =>
-  !place.exempt && !own(deciding).some(({ id }) => id === deciding.setting.idOf(place.reservationId));
+  !place.exempt && !deciding.own.some(({ id }) => id === deciding.setting.idOf(place.reservationId));
 
 /** When the break is over and its promises are void; whole milliseconds, as the store wants them. */
 const expiryOf = ({ ask, setting }: Deciding, places: readonly AdFacts[]): EpochMs => {
@@ -103,7 +108,7 @@ const write = (deciding: Deciding, places: readonly StoredPlace[], decided: Deci
   };
   const held = places.filter((place) => !place.exempt && !wasStoredAndWatched(deciding, place));
   const add = held.map((place) => reservationOf(place, { setting, at: ask.breakAt, expiresAt }));
-  return { kind: 'decided', decided, judged, writing: { remove: own(deciding), add, pod } };
+  return { kind: 'decided', decided, judged, writing: { remove: deciding.own, add, pod } };
 };
 
 /** Fills the slots that are empty, around what earlier rounds have placed. */
@@ -132,9 +137,8 @@ const fillAround = (
 
 /** Which places of a break still fit where it was moved to, what was watched among them. */
 const stillFitting = (deciding: Deciding, stored: StoredPod): readonly StoredPlace[] => {
-  const { ask, knowledge, setting } = deciding;
+  const { ask, known, setting } = deciding;
   if (stored.breakAt === ask.breakAt) return stored.places;
-  const known = knownTo(setting.breakKey, knowledge);
   const fitting = new Set(
     keepFitting(
       stored.places.map((place) => ({
@@ -207,8 +211,10 @@ export const answeredBefore = (ask: Ask, stored: StoredPod | undefined): StoredR
 export const decide = (ask: Ask, knowledge: Knowledge, setting: Setting): Decision => {
   const round = answeredBefore(ask, knowledge.stored);
   if (round !== undefined) return { kind: 'stored', round };
-  const judged = judgeEntries(ask, knownTo(setting.breakKey, knowledge), setting);
-  const deciding = { ask, knowledge, setting, judged };
+  const known = knownTo(setting.breakKey, knowledge);
+  const judged = judgeEntries(ask, known, setting);
+  const own = knowledge.reservations.filter(({ breakKey }) => breakKey === setting.breakKey);
+  const deciding = { ask, knowledge, setting, known, judged, own };
   if (ask.slots.length === 0) {
     const candidates = answersOf(ask, judged, []);
     return { kind: 'decided', decided: { candidates, pod: [], unfilled: 0 }, judged, writing: undefined };

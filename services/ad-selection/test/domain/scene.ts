@@ -88,7 +88,7 @@ export const createDevice = (world: World) => {
     grant: ({ slot, facts }) => {
       grants += 1;
       const reservationId = `${slot}:${facts.creativeId}:${grants}`;
-      return { reservationId, id: fingerprint(reservationId) };
+      return reservationId;
     },
     idOf: fingerprint,
   };

@@ -3,6 +3,7 @@ import type { Fault } from './fault.ts';
 const ENGINE = 'packages/rule-engine/src';
 const STORE = 'packages/redis-windows/src';
 const IDENTITY = 'packages/identity/src';
+const SELECTION = 'services/ad-selection/src';
 
 const LAW_12 = 'packages/redis-windows/test/law-12.property.test.ts';
 const APPLY = 'packages/redis-windows/test/apply.integration.test.ts';
@@ -11,6 +12,7 @@ const LADDER = 'packages/rule-engine/test/ladder.test.ts';
 const WINDOW = 'packages/rule-engine/test/window.test.ts';
 const POD = 'packages/rule-engine/test/fill-pod.test.ts';
 const RULES = 'packages/rule-engine/test/parse-rule-set.test.ts';
+const CONTENTION = 'services/ad-selection/test/contention.integration.test.ts';
 const FINGERPRINTS = 'packages/identity/test/identity.test.ts';
 
 /** One-line faults that systems of this kind really have, each with the test that must notice it. */
@@ -161,6 +163,41 @@ export const FAULTS: readonly Fault[] = [
     find: "'(' .. text(now), '+inf')",
     replace: "'-inf', '+inf'",
     test: DECISIONS,
+  },
+  {
+    name: 'a window that was lost and begun anew is taken for whole',
+    file: `${STORE}/scripts/read-decision.lua`,
+    find: "'(' .. text(timeOf(members[1]))) == 0",
+    replace: "'(0') == 0",
+    test: DECISIONS,
+  },
+  {
+    name: 'an old impression takes the reservation of a pod that was decided since',
+    file: `${STORE}/scripts/prelude.lua`,
+    find: ' and grantedAtOf(member) <= receivedAt',
+    replace: '',
+    test: APPLY,
+  },
+  {
+    name: 'a retry does not confirm what it is answered with',
+    file: `${SELECTION}/domain/decide.ts`,
+    find: 'stored.isConfirmed === true',
+    replace: 'stored.isConfirmed !== false',
+    test: CONTENTION,
+  },
+  {
+    name: 'a commit whose answer was lost is left alone',
+    file: `${SELECTION}/adapters/reservation-keeper.ts`,
+    find: 'if (mayHaveBeenDone(error)) takeBack();',
+    replace: 'void error;',
+    test: CONTENTION,
+  },
+  {
+    name: 'a store that fails after a conflict opens the answer',
+    file: `${SELECTION}/select-break.ts`,
+    find: 'return unheld(outcome.failed)',
+    replace: 'return open(ask, outcome.failed)',
+    test: CONTENTION,
   },
   {
     name: 'the slot dropped from the fingerprint of a break',

@@ -15,7 +15,7 @@ import { eraseDevice } from './scripts/erase-device.ts';
 import { readDecision } from './scripts/read-decision.ts';
 import { releaseBreak } from './scripts/release-break.ts';
 import { StoredFormatError } from './stored-format-error.ts';
-import { decodeViews } from './window-member.ts';
+import { decodeViews, decodeWindow, type WindowMember } from './window-member.ts';
 
 /** A device as it was at one moment. */
 export type DecisionReading = {
@@ -23,15 +23,22 @@ export type DecisionReading = {
   nowMs: EpochMs;
   /** What a commit must name as the version that it was decided from. */
   version: number;
-  /** The quota window's impressions later than `sinceMs`, by time. */
+  /** The impressions later than `sinceMs`: of the quota window, by time, or of it and the history together. */
   views: View[];
-  windowCount: number;
-  /** How many impressions the history has in the same range. More than the window: decide from the history (law 12). */
-  historyCount: number;
+  /** False where the window was read alone and lacks what the history has in that range: read both (law 12). */
+  isComplete: boolean;
   /** The live ones, by expiry. */
   reservations: Reservation[];
   /** What the break that asks was given before. */
   storedPod: string | undefined;
+};
+
+export type DecisionRead = {
+  deviceId: string;
+  breakKey: string;
+  sinceMs: number;
+  /** Both: what either consumer has applied, each impression once. Costs three times a window alone. */
+  from?: 'window' | 'both';
 };
 
 export type Commit = {
@@ -42,7 +49,8 @@ export type Commit = {
   notAfterMs: number;
   remove: readonly Reservation[];
   add: readonly Reservation[];
-  storedPod: string;
+  /** `undefined` forgets the break. */
+  storedPod: string | undefined;
   podExpiresAtMs: number;
 };
 
@@ -60,15 +68,23 @@ export type Erased = { history: number; window: number; reservations: number };
  */
 export type DecisionStore = {
   /** One atomic round trip. Writes nothing. */
-  read(of: { deviceId: string; breakKey: string; sinceMs: number }): Promise<DecisionReading>;
-  /** The history's impressions later than `sinceMs`, by time: the same views that the window has of them. */
-  readHistory(of: { deviceId: string; sinceMs: number }): Promise<View[]>;
+  read(of: DecisionRead): Promise<DecisionReading>;
   /** All or nothing. */
   commit(commit: Commit): Promise<CommitOutcome>;
   /** Forgets a break; returns how many reservations it held. Also when there is nothing. */
   release(of: { deviceId: string; breakKey: string }): Promise<number>;
   inspect(deviceId: string): Promise<DeviceInspection>;
   erase(deviceId: string): Promise<Erased>;
+};
+
+/** Law 12: what the window and the history hold together. Whichever consumer is ahead, nothing is missing or twice. */
+const viewsOfBoth = (window: readonly WindowMember[], records: string): View[] => {
+  const known = new Set(window.map(({ fingerprint }) => fingerprint));
+  const lacking = records === '' ? [] : records.split('\n').map(decodeHistoryRecord);
+  return [
+    ...window,
+    ...lacking.filter(({ fingerprint }) => !known.has(fingerprint)).map(viewOfHistoryRecord),
+  ];
 };
 
 const REMOVE = '';
@@ -98,28 +114,23 @@ export const createDecisionStore = (
   const keysOf = (deviceId: string) => settings.keys.device(deviceTag(deviceId));
 
   return {
-    read: async ({ deviceId, breakKey, sinceMs }) => {
+    read: async ({ deviceId, breakKey, sinceMs, from = 'window' }) => {
       const keys = keysOf(deviceId);
       const reply = await readDecision.run(connection, {
         keys: { ...keys, pod: keys.pod(breakKey) },
-        args: { sinceMs: rangeStart(sinceMs) },
+        args: { sinceMs: rangeStart(sinceMs), withHistory: from === 'both' ? 1 : 0 },
       });
-      const views = decodeViews(reply.members);
       return {
         nowMs: epochMs(reply.nowMs),
         version: reply.version,
-        views,
-        windowCount: views.length,
-        historyCount: reply.historyCount,
+        views:
+          from === 'both'
+            ? viewsOfBoth(decodeWindow(reply.members), reply.records.toString())
+            : decodeViews(reply.members),
+        isComplete: reply.isComplete || from === 'both',
         reservations: decodeReservations(reply.reservations),
         storedPod: reply.storedPod?.toString(),
       };
-    },
-
-    readHistory: async ({ deviceId, sinceMs }) => {
-      const since = `(${rangeStart(sinceMs)}`;
-      const records = await clientOf(connection).zrangebyscore(keysOf(deviceId).history, since, '+inf');
-      return records.map((record) => viewOfHistoryRecord(decodeHistoryRecord(record)));
     },
 
     commit: async (commit) => {
@@ -131,7 +142,7 @@ export const createDecisionStore = (
           notAfterMs: commit.notAfterMs,
           liveLimit: LIMITS.liveReservations,
           metaTtlMs: metaTtl,
-          storedPod: commit.storedPod,
+          storedPod: commit.storedPod ?? '',
           podExpiresAtMs: commit.podExpiresAtMs,
         },
         each: [...commit.remove.flatMap(removal), ...commit.add.flatMap(addition)],

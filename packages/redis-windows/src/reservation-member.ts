@@ -13,7 +13,8 @@ import {
   writeUint48,
 } from './packed-fields.ts';
 
-// Where each field starts. The scripts read id, break key and place (break key + slot + creative, 15 bytes) here.
+// Where each field starts. The scripts read id, break key, place (break key + slot + creative, 15 bytes)
+// and granted here.
 const ID = 1;
 const BREAK_KEY = 9;
 const SLOT = 17;
@@ -22,8 +23,9 @@ const CAMPAIGN = 24;
 const BRAND = 30;
 const AT = 36;
 const EXPIRES_AT = 42;
-const INDUSTRIES = 48;
-const FORMAT = { version: 1, fixedBytes: INDUSTRIES };
+const GRANTED_AT = 48;
+const INDUSTRIES = 54;
+const FORMAT = { version: 2, fixedBytes: INDUSTRIES };
 const PLACE_BYTES = CREATIVE + UINT48_BYTES - BREAK_KEY;
 const MAX_SLOT = 255;
 
@@ -44,6 +46,7 @@ export const encodeReservation = (reservation: Reservation): Buffer => {
   writeUint48(bytes, reservation.brand, BRAND);
   writeUint48(bytes, reservation.at, AT);
   writeUint48(bytes, reservation.expiresAt, EXPIRES_AT);
+  writeUint48(bytes, reservation.grantedAt, GRANTED_AT);
   let offset = INDUSTRIES;
   for (const industry of industries) offset = writeUint48(bytes, industry, offset);
   return bytes;
@@ -64,6 +67,7 @@ export const decodeReservations = (blob: Buffer): Reservation[] => {
       brand: readKey(blob, offset + BRAND),
       at: readTime(blob, offset + AT),
       expiresAt: readTime(blob, offset + EXPIRES_AT),
+      grantedAt: readTime(blob, offset + GRANTED_AT),
       industries: readKeys(blob, offset + INDUSTRIES, industries),
     });
     offset += INDUSTRIES + industries * UINT48_BYTES;

@@ -18,3 +18,7 @@ export const isRetryableStoreError = (error: unknown): boolean => {
   if (error instanceof StoredFormatError) return false;
   return !(error instanceof Error && isDeadReply(error));
 };
+
+/** Whether a write that failed may have been done all the same: the server has not said no, the answer was lost. */
+export const mayHaveBeenDone = (error: unknown): boolean =>
+  !(error instanceof Error && error.name === 'ReplyError');

@@ -70,19 +70,27 @@ const viewAt = (blob: Buffer, offset: number, industries: number): View => ({
   industries: readKeys(blob, offset + INDUSTRIES, industries),
 });
 
-/** The views of a whole window, from its members one after the other in one blob. */
-export const decodeViews = (blob: Buffer): View[] => {
-  const views: View[] = [];
-  let offset = 0;
-  while (offset < blob.length) {
-    const industries = readHead(blob, offset, FORMAT);
-    views.push(viewAt(blob, offset, industries));
-    offset += INDUSTRIES + industries * UINT48_BYTES;
-  }
-  return views;
-};
-
-export const decodeWindowMember = (bytes: Buffer): WindowMember => ({
-  ...viewAt(bytes, 0, readHead(bytes, 0, FORMAT)),
-  fingerprint: readFingerprint(bytes, FINGERPRINT),
+const memberAt = (blob: Buffer, offset: number, industries: number): WindowMember => ({
+  ...viewAt(blob, offset, industries),
+  fingerprint: readFingerprint(blob, offset + FINGERPRINT),
 });
+
+const decodeEach =
+  <T>(decode: (blob: Buffer, offset: number, industries: number) => T) =>
+  (blob: Buffer): T[] => {
+    const decoded: T[] = [];
+    let offset = 0;
+    while (offset < blob.length) {
+      const industries = readHead(blob, offset, FORMAT);
+      decoded.push(decode(blob, offset, industries));
+      offset += INDUSTRIES + industries * UINT48_BYTES;
+    }
+    return decoded;
+  };
+
+/** The views of a whole window, from its members one after the other in one blob; fingerprints cost, and few need them. */
+export const decodeViews = decodeEach(viewAt);
+export const decodeWindow = decodeEach(memberAt);
+
+export const decodeWindowMember = (bytes: Buffer): WindowMember =>
+  memberAt(bytes, 0, readHead(bytes, 0, FORMAT));

@@ -4,7 +4,17 @@ import type { Reservation } from '@adcap/rule-engine';
 import { describe, expect } from 'vitest';
 import { connectRedis } from '../src/index.ts';
 import { anImpression } from './an-impression.ts';
-import { apply, aReservation, HOUR_MS, KEEP_MS, openStores, quiet, type Stores, test } from './stores.ts';
+import {
+  apply,
+  aReservation,
+  HOUR_MS,
+  historyViews,
+  KEEP_MS,
+  openStores,
+  quiet,
+  type Stores,
+  test,
+} from './stores.ts';
 
 const MINUTE_MS = 60_000;
 const now = Date.now();
@@ -16,8 +26,8 @@ describe.for(['window', 'history'] as const)('the %s', (kind) => {
 
   const countSince = async (stores: Stores, sinceMs: number, deviceId = 'tv-1'): Promise<number> =>
     kind === 'window'
-      ? (await stores.decisions.read({ deviceId, breakKey: breakKeyOf('s', 'b'), sinceMs })).windowCount
-      : (await stores.decisions.readHistory({ deviceId, sinceMs })).length;
+      ? (await stores.decisions.read({ deviceId, breakKey: breakKeyOf('s', 'b'), sinceMs })).views.length
+      : (await historyViews(stores, { deviceId, sinceMs })).length;
 
   const reserve = async (stores: Stores, add: Reservation[]): Promise<void> => {
     const { version, nowMs } = await stores.decisions.read({
@@ -170,6 +180,18 @@ describe.for(['window', 'history'] as const)('the %s', (kind) => {
     await reserve(stores, slots);
     await put(stores, [anImpression({ at: now, sessionId: 's-1', breakId: 'b-1', slot: 2 })]);
     expect((await held(stores)).ids).toEqual([slots[0]?.id, slots[2]?.id]);
+  });
+
+  test('leaves a reservation of the place alone that was granted after the impression came', async ({
+    stores,
+  }) => {
+    const decidedAnew = aReservation({ at: now, expiresAt: now + HOUR_MS, grantedAt: now + 1 });
+    await reserve(stores, [decidedAnew]);
+    const view = { at: now, sessionId: 's-1', breakId: 'b-1', slot: 1 };
+    await put(stores, [anImpression({ ...view, receivedAt: now })]);
+    expect(await held(stores)).toEqual({ ids: [decidedAnew.id], version: 1 });
+    await put(stores, [anImpression({ ...view, receivedAt: now + 1 })]);
+    expect((await held(stores)).ids).toEqual([]);
   });
 
   test('prefers the reservation that is named to the one of the place', async ({ stores }) => {

@@ -59,7 +59,7 @@ describe('trim', () => {
       const at = now + minute * MINUTE_MS;
       await watch(stores, [anImpression({ at })]);
       const inTwoHours = await stores.decisions.read({ deviceId, breakKey, sinceMs: at - 2 * HOUR_MS });
-      expect(inTwoHours.windowCount).toBe(Math.min(3, minute / 50 + 1));
+      expect(inTwoHours.views.length).toBe(Math.min(3, minute / 50 + 1));
       await stores.cleaner.trim([deviceId], epochMs(at));
       sizes.push(await cards(stores, redis));
     }

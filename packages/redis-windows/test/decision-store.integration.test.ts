@@ -3,7 +3,17 @@ import type { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
 import { type Commit, connectRedis, createDecisionStore } from '../src/index.ts';
 import { anImpression } from './an-impression.ts';
-import { apply, aReservation, HOUR_MS, quiet, retention, type Stores, test, waitFor } from './stores.ts';
+import {
+  apply,
+  aReservation,
+  HOUR_MS,
+  historyViews,
+  quiet,
+  retention,
+  type Stores,
+  test,
+  waitFor,
+} from './stores.ts';
 
 const now = Date.now();
 const deviceId = 'tv-1';
@@ -52,8 +62,7 @@ describe('read', () => {
       nowMs: expect.any(Number),
       version: 0,
       views: [],
-      windowCount: 0,
-      historyCount: 0,
+      isComplete: true,
       reservations: [],
       storedPod: undefined,
     });
@@ -64,31 +73,58 @@ describe('read', () => {
   test('begins after sinceMs, goes on without end, and tells the time order', async ({ stores }) => {
     await watch(stores, [now + HOUR_MS, now, now - 1, now + 1]);
     const since = async (sinceMs: number) => {
-      const { views, windowCount, historyCount } = await stores.decisions.read({ ...ALL, sinceMs });
-      return { times: views.map(({ at }) => at), windowCount, historyCount };
+      const { views, isComplete } = await stores.decisions.read({ ...ALL, sinceMs });
+      return { times: views.map(({ at }) => at), isComplete };
     };
-    expect(await since(now)).toEqual({ times: [now + 1, now + HOUR_MS], windowCount: 2, historyCount: 2 });
+    expect(await since(now)).toEqual({ times: [now + 1, now + HOUR_MS], isComplete: true });
     expect(await since(now - 1)).toEqual({
       times: [now, now + 1, now + HOUR_MS],
-      windowCount: 3,
-      historyCount: 3,
+      isComplete: true,
     });
-    expect((await since(now - 2)).windowCount).toBe(4);
-    for (const everything of [0, -1, -1e15]) expect((await since(everything)).windowCount).toBe(4);
+    expect((await since(now - 2)).times).toHaveLength(4);
+    for (const everything of [0, -1, -1e15]) expect((await since(everything)).times).toHaveLength(4);
   });
 
   test('says when the window holds less than the history', async ({ stores }) => {
     const events = [now - 2, now - 1, now].map((at) => anImpression({ at }));
     await apply(stores.history, stores.connection, events);
     await apply(stores.window, stores.connection, events.slice(0, 1));
-    expect(await stores.decisions.read(ALL)).toMatchObject({ windowCount: 1, historyCount: 3 });
+    expect(await stores.decisions.read(ALL)).toMatchObject({ views: [{ at: now - 2 }], isComplete: false });
   });
 
-  test('and readHistory give the same views', async ({ stores }) => {
+  test('says when a window that was lost has begun anew and holds as many as the history', async ({
+    stores,
+    redis,
+  }) => {
+    const before = anImpression({ at: now - 2 });
+    const after = anImpression({ at: now });
+    await apply(stores.history, stores.connection, [before]);
+    await apply(stores.window, stores.connection, [before]);
+    await redis.del(stores.deviceKeys(deviceId).window);
+    await apply(stores.window, stores.connection, [after]);
+    expect(await stores.decisions.read(ALL)).toMatchObject({ views: [{ at: now }], isComplete: false });
+    expect(await stores.decisions.read({ ...ALL, sinceMs: now - 1 })).toMatchObject({ isComplete: true });
+  });
+
+  test('of both has each impression once, whichever consumer is ahead', async ({ stores }) => {
+    const events = [now - 2, now - 1, now].map((at) => anImpression({ at }));
+    await apply(stores.history, stores.connection, events.slice(0, 2));
+    await apply(stores.window, stores.connection, events.slice(1));
+    const { views, isComplete } = await stores.decisions.read({ ...ALL, from: 'both' });
+    expect([new Set(views.map(({ at }) => at)), views.length, isComplete]).toEqual([
+      new Set([now - 2, now - 1, now]),
+      3,
+      true,
+    ]);
+    const since = await stores.decisions.read({ ...ALL, sinceMs: now - 2, from: 'both' });
+    expect(since.views.map(({ at }) => at)).toEqual([now - 1, now]);
+  });
+
+  test('and the history give the same views', async ({ stores }) => {
     await watch(stores, [now - 3_000, now - 2_000, now - 1_000, now]);
     const { views } = await stores.decisions.read({ ...ALL, sinceMs: now - 2_500 });
     expect(views).toHaveLength(3);
-    expect(await stores.decisions.readHistory({ deviceId, sinceMs: now - 2_500 })).toEqual(views);
+    expect(await historyViews(stores, { deviceId, sinceMs: now - 2_500 })).toEqual(views);
   });
 
   test('B03: gives the same answers whatever was asked before, from either store', async ({
@@ -100,9 +136,9 @@ describe('read', () => {
       const answers: number[][] = [];
       for (const at of [now + 3_600_001, now + 3_599_999, now + 3_600_000]) {
         const sinceMs = at - HOUR_MS;
-        const { windowCount } = await stores.decisions.read({ ...ALL, sinceMs });
-        const history = await stores.decisions.readHistory({ deviceId, sinceMs });
-        answers.push([windowCount, history.length]);
+        const { views } = await stores.decisions.read({ ...ALL, sinceMs });
+        const history = await historyViews(stores, { deviceId, sinceMs });
+        answers.push([views.length, history.length]);
       }
       return answers;
     };
@@ -141,7 +177,7 @@ describe('read', () => {
     const before = await stateOf(redis, keyPrefix);
     for (const sinceMs of [0, now - 1, now + HOUR_MS]) {
       await stores.decisions.read({ ...ALL, sinceMs });
-      await stores.decisions.readHistory({ deviceId, sinceMs });
+      await stores.decisions.read({ ...ALL, sinceMs, from: 'both' });
     }
     await stores.decisions.inspect(deviceId);
     expect(before.length).toBeGreaterThan(4);

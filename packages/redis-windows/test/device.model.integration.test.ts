@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import { expect } from 'vitest';
 import { anImpression } from './an-impression.ts';
 import { DeviceModel } from './device-model.ts';
-import { apply, aReservation, HOUR_MS, KEEP_MS, type Stores, test } from './stores.ts';
+import { apply, aReservation, HOUR_MS, historyViews, KEEP_MS, type Stores, test } from './stores.ts';
 
 const now = Date.now();
 const base = now - 2 * HOUR_MS;
@@ -151,8 +151,10 @@ class Pair {
       .toSorted();
     const shown = ({ at, creative }: { at: number; creative: number }) => `${at} ${creative}`;
     expect(reading.views.map(shown).toSorted()).toEqual(expected);
-    expect((await decisions.readHistory(of)).map(shown).toSorted()).toEqual(expected);
-    expect(reading.historyCount).toBe(reading.windowCount);
+    expect((await historyViews(this.stores, of)).map(shown).toSorted()).toEqual(expected);
+    expect(reading.isComplete).toBe(true);
+    const both = await decisions.read({ ...of, from: 'both' });
+    expect(both.views.map(shown).toSorted()).toEqual(expected);
     expect(reading.version).toBe(this.model.version);
     const ids = this.model.reservations.map(({ id }) => id);
     expect(reading.reservations.map(({ id }) => id).toSorted()).toEqual(ids.toSorted());

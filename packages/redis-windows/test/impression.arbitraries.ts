@@ -37,6 +37,7 @@ export const anyReservation: fc.Arbitrary<Reservation> = fc.record({
   breakKey: anyId8,
   slot: fc.integer({ min: 1, max: 255 }),
   expiresAt: anyTime,
+  grantedAt: anyTime,
 });
 
 const optionalFields = [

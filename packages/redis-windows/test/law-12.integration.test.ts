@@ -14,7 +14,7 @@ import {
 } from '@adcap/testkit/oracle';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { apply, test } from './stores.ts';
+import { apply, historyViews, test } from './stores.ts';
 import { eventsOf, reservationsOf } from './world-events.ts';
 
 /** Random worlds lie around a fixed instant; the store knows only those of the last day. */
@@ -71,19 +71,20 @@ test('law 12: what Redis holds gives the oracle’s answer, from the window and 
       // When it is read back as a decision reads it.
       const sinceMs = at - rules.longestWindowMs;
       const reading = await stores.decisions.read({ deviceId, breakKey, sinceMs });
-      const history = await stores.decisions.readHistory({ deviceId, sinceMs });
+      const history = await historyViews(stores, { deviceId, sinceMs });
+      const both = await stores.decisions.read({ deviceId, breakKey, sinceMs, from: 'both' });
 
       // Then every source gives the oracle's answer.
       const asked = { ads: question.ads.map((ad) => toEngineAd(ad, valueKeyOf)), at, slots: question.slots };
-      const answers = [reading.views, history].map((watched) =>
+      const answers = [reading.views, history, both.views].map((watched) =>
         askEngine(rules, { context: world.context, reserved: reading.reservations, watched }, asked),
       );
       const expected = {
         answers: question.ads.map((ad) => askOracle(world, ad, at)),
         pod: askOracleForPod(world, question.ads, { at, slots: question.slots }),
       };
-      expect(reading.historyCount).toBe(reading.windowCount);
-      expect(answers).toEqual([expected, expected]);
+      expect(reading.isComplete).toBe(true);
+      expect(answers).toEqual([expected, expected, expected]);
     }),
     { numRuns: 300 },
   );

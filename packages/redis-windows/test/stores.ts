@@ -1,6 +1,6 @@
 import { epochMs, fingerprint } from '@adcap/contracts';
 import { breakKeyOf, deviceTag, valueKeyOf } from '@adcap/identity';
-import type { Reservation } from '@adcap/rule-engine';
+import type { Reservation, View } from '@adcap/rule-engine';
 import { test as base, waitFor } from '@adcap/testkit';
 import {
   connectRedis,
@@ -12,6 +12,7 @@ import {
   type ImpressionWriter,
   type Keys,
   type RedisConnection,
+  viewOfHistoryRecord,
 } from '../src/index.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -45,6 +46,13 @@ export const test = base.extend<{ stores: Stores }>({
   },
 });
 
+/** What the history holds of a device, by itself. */
+export const historyViews = async (
+  { decisions }: Pick<Stores, 'decisions'>,
+  { deviceId, sinceMs }: { deviceId: string; sinceMs: number },
+): Promise<View[]> =>
+  (await decisions.inspect(deviceId)).history.filter(({ at }) => at > sinceMs).map(viewOfHistoryRecord);
+
 type Events = Parameters<ImpressionWriter['applyBatch']>[0]['events'];
 
 /** Applies as the only consumer of its group and says what became of each event. */
@@ -60,7 +68,11 @@ export const apply = async (
 let ids = 0;
 
 export const aReservation = (
-  overrides: Omit<Partial<Reservation>, 'at' | 'expiresAt'> & { at: number; expiresAt: number },
+  overrides: Omit<Partial<Reservation>, 'at' | 'expiresAt' | 'grantedAt'> & {
+    at: number;
+    expiresAt: number;
+    grantedAt?: number;
+  },
 ): Reservation => {
   ids += 1;
   const id = Buffer.alloc(8);
@@ -76,6 +88,7 @@ export const aReservation = (
     ...overrides,
     at: epochMs(overrides.at),
     expiresAt: epochMs(overrides.expiresAt),
+    grantedAt: epochMs(overrides.grantedAt ?? 0),
   };
 };
 

@@ -33,4 +33,5 @@ export const reservationsOf = (world: OracleWorld, expiresAt: number): Reservati
     breakKey: bytes(1, index),
     slot: 1,
     expiresAt: epochMs(expiresAt),
+    grantedAt: epochMs(0),
   }));

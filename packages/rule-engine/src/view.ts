@@ -21,4 +21,6 @@ export type Reservation = View & {
   breakKey: string;
   slot: number;
   expiresAt: EpochMs;
+  /** Redis TIME of the decision that made it; a move keeps it. */
+  grantedAt: EpochMs;
 };

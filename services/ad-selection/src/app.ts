@@ -12,11 +12,12 @@ import {
   requireRole,
 } from '@adcap/service-runtime';
 import type { Registry } from 'prom-client';
+import { createCompleteReading } from './adapters/complete-reading.ts';
 import type { DecisionLog } from './adapters/decision-log.ts';
 import { createGuardedRead } from './adapters/guarded-read.ts';
+import { createLateCommits } from './adapters/late-commits.ts';
 import { createPatientStore } from './adapters/patient-store.ts';
 import { createReservationKeeper } from './adapters/reservation-keeper.ts';
-import { createViewsOf } from './adapters/views-of.ts';
 import type { AdSelectionConfig } from './config.ts';
 import { createDecideInTurn } from './decide-in-turn.ts';
 import { createMetrics } from './metrics.ts';
@@ -61,13 +62,19 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
   const metrics = createMetrics(deps.registry, () => decider.inFlight());
   const onFailure = (err: unknown, message: string): void => logger.debug({ err }, message);
   const read = createGuardedRead(store, config.ADCAP_AD_SELECTION_DEADLINE_MS);
-  server.addHook('onClose', async () => read.close());
+  const nowMs = () => clock.nowMs();
+  const late = createLateCommits({ store, nowMs, onUndone: () => metrics.undone.inc(), onFailure });
+  server.addHook('onClose', async () => {
+    read.close();
+    late.close();
+  });
   const selecting = {
     read,
-    viewsOf: createViewsOf({ store, decideFrom: config.ADCAP_AD_SELECTION_DECIDE_FROM, onFailure }),
-    keep: createReservationKeeper({ store, onUndone: () => metrics.undone.inc(), onFailure }),
+    complete: createCompleteReading({ store, onFailure }),
+    decideFrom: () => config.ADCAP_AD_SELECTION_DECIDE_FROM,
+    keep: createReservationKeeper({ store, late, onFailure }),
     tokens: deps.tokens,
-    nowMs: () => clock.nowMs(),
+    nowMs,
     graceMs: config.ADCAP_RESERVATION_GRACE_MS,
     onConflict: () => metrics.conflicts.inc(),
   };
@@ -98,7 +105,7 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
     decider,
     store: patientStore,
     rules,
-    nowMs: () => clock.nowMs(),
+    nowMs,
     retentionMs: config.ADCAP_RETENTION_MS,
     requireOperator: requireRole(tokens, 'operator'),
     roleOf: createRoleReader(tokens),

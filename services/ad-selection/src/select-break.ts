@@ -1,10 +1,10 @@
 import { AppError, type DegradedReason, type EpochMs } from '@adcap/contracts';
 import { breakKeyOf, type ReservationTokens, reservationFingerprint, valueKeyOf } from '@adcap/identity';
 import { type CompiledRules, compileRules } from '@adcap/rule-engine';
+import type { CompleteReading } from './adapters/complete-reading.ts';
 import { Deadline } from './adapters/deadline.ts';
 import type { GuardedRead } from './adapters/guarded-read.ts';
 import type { Device, ReservationKeeper } from './adapters/reservation-keeper.ts';
-import type { createViewsOf } from './adapters/views-of.ts';
 import type { Ask, Knowledge, Setting } from './domain/ask.ts';
 import { answeredBefore, type Decision, decide } from './domain/decide.ts';
 import { parseStoredPod } from './domain/stored-pod.ts';
@@ -12,7 +12,8 @@ import { type Selection, type Told, tell, tellBlind, tellEmpty } from './domain/
 
 export type SelectDeps = {
   read: GuardedRead;
-  viewsOf: ReturnType<typeof createViewsOf>;
+  complete: CompleteReading;
+  decideFrom: () => 'quotas' | 'history';
   keep: ReservationKeeper;
   rules: () => CompiledRules | undefined;
   tokens: Pick<ReservationTokens, 'sign'>;
@@ -25,6 +26,9 @@ export type SelectDeps = {
 const MAX_CONFLICTS = 3;
 const NO_RULES = compileRules({ version: 0, dimensions: {}, rules: [] });
 const NOTHING: Knowledge = { views: [], reservations: [], stored: undefined };
+
+/** A decision whose commit others have overtaken: the quotas hold, the slots stay empty. */
+type Unheld = { unheld: (why: DegradedReason) => Selection };
 
 const createSettings =
   ({ graceMs, tokens }: Pick<SelectDeps, 'graceMs' | 'tokens'>) =>
@@ -93,49 +97,50 @@ export const createSelectBreak = (deps: SelectDeps) => {
     ask: Ask,
     device: Device,
     deadline: Deadline,
-  ): Promise<Selection | { emptied: () => Selection }> => {
+  ): Promise<Selection | Unheld | { failed: DegradedReason }> => {
     const rules = deps.rules();
     if (rules === undefined) return open(ask, 'no_rules');
     const sinceMs = ask.breakAt - rules.longestWindowMs;
-    const guarded = await deps.read.read({ ...device, sinceMs }, deadline);
-    if (guarded.kind === 'failed') return open(ask, guarded.reason);
+    const from = deps.decideFrom() === 'history' ? 'both' : 'window';
+    const request = { ...device, sinceMs, from } as const;
+    const guarded = await deps.read.read(request, deadline);
+    if (guarded.kind === 'failed') return { failed: guarded.reason };
 
-    const { reading } = guarded;
-    const stored = parseStoredPod(reading.storedPod);
-    const isAnswered = answeredBefore(ask, stored) !== undefined;
-    const { views, source, reason } = isAnswered
-      ? { views: [], source: 'quotas' as const, reason: undefined }
-      : await deps.viewsOf(reading, { deviceId: device.deviceId, sinceMs, deadline });
-    const knowledge = { views, reservations: reading.reservations, stored };
-    const from = { source, nowMs: reading.nowMs, breakKey: device.breakKey };
-    const setting = settingFor(ask, rules, from);
+    const isAnswered = answeredBefore(ask, parseStoredPod(guarded.reading.storedPod)) !== undefined;
+    const { reading, source, reason } = isAnswered
+      ? { reading: guarded.reading, source: 'quotas' as const, reason: undefined }
+      : await deps.complete(guarded.reading, { request, deadline });
+    const { views, reservations } = reading;
+    const knowledge = { views, reservations, stored: parseStoredPod(reading.storedPod) };
+    const setting = settingFor(ask, rules, { source, nowMs: reading.nowMs, breakKey: device.breakKey });
     const decision: Decision = decide(ask, knowledge, setting);
 
     const told = () => ({ source, reason, rulesVersion: rules.version, serverTime: deps.nowMs() });
-    const writing = decision.kind === 'decided' ? decision.writing : undefined;
-    if (writing === undefined) return tell(ask, decision, { ...told(), reserved: isAnswered });
+    const writing = decision.kind === 'refused' ? undefined : decision.writing;
+    if (writing === undefined)
+      return tell(ask, decision, { ...told(), reserved: decision.kind === 'stored' });
     const outcome = await deps.keep(device, { reading, writing, deadline });
     const settled = settle(outcome, (more) => tell(ask, decision, { ...told(), ...more }));
     if (settled !== 'conflict') return settled;
-    const emptied = (): Selection =>
-      tellEmpty(ask, decide({ ...ask, slots: [] }, knowledge, setting), {
-        ...told(),
-        reason: 'contended',
-      });
-    return { emptied };
+    const quotas = decide({ ...ask, slots: [] }, knowledge, setting);
+    return { unheld: (why) => tellEmpty(ask, quotas, { ...told(), reason: why }) };
   };
 
   const select = async (ask: Ask, deadlineMs: number): Promise<Selection> => {
     if (ask.deviceId === undefined) return decideBlind(ask, { source: 'unidentified', reason: undefined });
     const device = { deviceId: ask.deviceId, breakKey: breakKeyOf(ask.sessionId, ask.breakId) };
     const deadline = new Deadline(deadlineMs);
+    let unheld: Unheld['unheld'] = (why) => open(ask, why);
     for (let conflicts = 1; ; conflicts += 1) {
       // Each attempt starts from what the one before has met.
       // oxlint-disable-next-line no-await-in-loop
       const outcome = await attempt(ask, device, deadline);
-      if (!('emptied' in outcome)) return outcome;
+      // Once a device was read its quotas hold, also where it cannot be read again.
+      if ('failed' in outcome) return unheld(outcome.failed);
+      if (!('unheld' in outcome)) return outcome;
       deps.onConflict();
-      if (conflicts === MAX_CONFLICTS || deadline.remainingMs() === 0) return outcome.emptied();
+      ({ unheld } = outcome);
+      if (conflicts === MAX_CONFLICTS || deadline.remainingMs() === 0) return unheld('contended');
     }
   };
 

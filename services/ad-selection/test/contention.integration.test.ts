@@ -1,4 +1,5 @@
-import type { DecisionStore } from '@adcap/redis-windows';
+import { deviceTag } from '@adcap/identity';
+import { createKeys, type DecisionStore } from '@adcap/redis-windows';
 import { waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
 import { test } from './fixtures.ts';
@@ -67,6 +68,32 @@ describe('once the store was read no answer allows everything', () => {
     await contended.close();
   });
 
+  test('also where the store fails after a conflict', async ({ selection, redisUrl, keyPrefix }) => {
+    selection.setRules(rules);
+    let reads = 0;
+    const contended = await startThrough({ redisUrl, keyPrefix }, (store) => ({
+      ...store,
+      read: async (of) => {
+        reads += 1;
+        if (reads > 1) throw new Error('the connection is broken');
+        return store.read(of);
+      },
+      commit: async (commit) => {
+        await selection.select(ask({ breakId: 'other' }));
+        return store.commit(commit);
+      },
+    }));
+    expect(await contended.select(ask())).toMatchObject({
+      source: 'quotas',
+      degraded: true,
+      degradedReason: 'store_error',
+      reserved: false,
+      pod: [],
+      unfilled: 1,
+    });
+    await contended.close();
+  });
+
   test('one conflict is decided again from what it met', async ({ selection, redisUrl, keyPrefix }) => {
     selection.setRules(rules);
     let isFirst = true;
@@ -121,6 +148,64 @@ describe('once the store was read no answer allows everything', () => {
     await late.close();
   });
 
+  test('a commit whose answer was lost is taken back once the store is there again', async ({
+    selection,
+    redisUrl,
+    keyPrefix,
+  }) => {
+    selection.setRules(rules);
+    let isAway = false;
+    const lost = await startThrough({ redisUrl, keyPrefix }, (store) => ({
+      ...store,
+      read: async (of) => {
+        if (isAway) throw new Error('there is no connection');
+        return store.read(of);
+      },
+      commit: async (commit) => {
+        await store.commit(commit);
+        if (commit.storedPod === undefined) return { kind: 'committed', version: 0 };
+        isAway = true;
+        throw new Error('the connection was lost');
+      },
+    }));
+    expect(await lost.select(ask())).toMatchObject({ reserved: false, degradedReason: 'store_error' });
+    expect(await remaining(selection)).toEqual([0, 1]);
+    isAway = false;
+    await waitFor(async () => (await remaining(selection)).join() === '1,1', {
+      what: 'what was committed is taken back',
+    });
+    await lost.close();
+  });
+
+  test('what a retry was answered with is not taken back', async ({ selection, redisUrl, keyPrefix }) => {
+    selection.setRules(rules);
+    let looks = 0;
+    const late = await startThrough(
+      { redisUrl, keyPrefix },
+      (store) => ({
+        ...store,
+        read: async (of) => {
+          const reading = await store.read(of);
+          if (reading.storedPod !== undefined) looks += 1;
+          // Between the look and the taking back another process answers a retry, each time.
+          if (looks === 1) expect(await selection.select(ask())).toMatchObject({ reserved: true });
+          return reading;
+        },
+        commit: async (commit) => {
+          const outcome = await store.commit(commit);
+          const answer = Promise.withResolvers<typeof outcome>();
+          setTimeout(() => answer.resolve(outcome), 150);
+          return answer.promise;
+        },
+      }),
+      { ADCAP_AD_SELECTION_DEADLINE_MS: '100' },
+    );
+    expect(await late.select(ask())).toMatchObject({ reserved: false, degradedReason: 'commit_late' });
+    await waitFor(() => looks >= 2, { what: 'it is looked at again after the conflict' });
+    expect(await remaining(selection)).toEqual([0, 1]);
+    await late.close();
+  });
+
   test('a commit whose answer comes too late is taken back, down to the round before', async ({
     selection,
     redisUrl,
@@ -163,6 +248,24 @@ describe('once the store was read no answer allows everything', () => {
   });
 });
 
+test('a window that was deleted, and begun anew by a consumer that is ahead, is made whole from the history', async ({
+  selection,
+  watch,
+  watchOnly,
+  redis,
+  keyPrefix,
+}) => {
+  selection.setRules(rulesOf([{ dimension: 'creative', limit: { max: 3, window: '60m' } }]));
+  await watch([{ at: now - 2_000 }]);
+  await redis.del(createKeys(keyPrefix).device(deviceTag('d1')).window);
+  await watchOnly('window')([{ at: now - 1_000 }]);
+  expect(await selection.select(ask({ slots: 0 }))).toMatchObject({
+    source: 'history',
+    degraded: false,
+    candidates: [{ remaining: 1 }, { remaining: 3 }],
+  });
+});
+
 test('a read history that fails leaves the window, and the answer says so', async ({
   redisUrl,
   keyPrefix,
@@ -171,8 +274,9 @@ test('a read history that fails leaves the window, and the answer says so', asyn
   await watchOnly('history')([{ at: now - 60_000 }]);
   const selection = await startThrough({ redisUrl, keyPrefix }, (store) => ({
     ...store,
-    readHistory: async () => {
-      throw new Error('the history cannot be read');
+    read: async (of) => {
+      if (of.from === 'both') throw new Error('the history cannot be read');
+      return store.read(of);
     },
   }));
   expect(await selection.select(ask({ slots: 0 }))).toMatchObject({

@@ -43,7 +43,7 @@ for i = 4, #ARGV, 7 do
   else
     reply = count(i)
     isWritten = isWritten or reply == NEW
-    isConverted = takeReservation(reservations, held, fingerprint, place) or isConverted
+    isConverted = takeReservation(reservations, held, fingerprint, place, tonumber(receivedAt)) or isConverted
   end
   replies[#replies + 1] = reply
 end

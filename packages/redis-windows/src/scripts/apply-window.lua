@@ -45,7 +45,7 @@ for i = 4, #ARGV, 5 do
   else
     reply = count(at, isMoment, record)
     isWritten = isWritten or reply == NEW
-    isConverted = takeReservation(reservations, held, fingerprintOf(record), place) or isConverted
+    isConverted = takeReservation(reservations, held, fingerprintOf(record), place, tonumber(receivedAt)) or isConverted
   end
   replies[#replies + 1] = reply
 end

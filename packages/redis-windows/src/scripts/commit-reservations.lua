@@ -7,7 +7,7 @@ ARGV[1] expectedVersion
 ARGV[2] notAfterMs
 ARGV[3] liveLimit
 ARGV[4] metaTtlMs
-ARGV[5] storedPod
+ARGV[5] storedPod (empty: the break is forgotten)
 ARGV[6] podExpiresAtMs
 ARGV[7..] each: expiresAtMs, member (an empty expiry removes the member)
 Reply: the new version, or -3 too late, -4 conflict, -5 full ]]
@@ -39,5 +39,9 @@ redis.call('ZREMRANGEBYSCORE', reservations, '-inf', text(now))
 if #removed > 0 then redis.call('ZREM', reservations, unpack(removed)) end
 if #added > 0 then redis.call('ZADD', reservations, unpack(added)) end
 expireWithLast(reservations)
-redis.call('SET', pod, storedPod, 'PXAT', podExpiresAt)
+if storedPod == '' then
+  redis.call('DEL', pod)
+else
+  redis.call('SET', pod, storedPod, 'PXAT', podExpiresAt)
+end
 return raiseVersion(meta, metaTtlMs)

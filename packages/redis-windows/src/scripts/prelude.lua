@@ -1,6 +1,7 @@
 --[[ What scripts share; prepended to each of them.
-A member of r: head 1, id 8, break key 8, slot 1, creative 6, … (reservation-member.ts). Its place is the 15 bytes of
-break key, slot and creative. ]]
+A member of w: head 1, time 6, fingerprint 8, creative 6, … (window-member.ts).
+A member of r: head 1, id 8, break key 8, slot 1, creative 6, …, granted 6 (reservation-member.ts). Its place is the 15
+bytes of break key, slot and creative. ]]
 local REFUSED = { erased = -1, expired = -2, tooLate = -3, conflict = -4, full = -5 }
 
 local function nowMs()
@@ -20,9 +21,18 @@ local function guardScore(at)
   return '-' .. text(math.floor(at / HOUR_MS))
 end
 
+-- A time of 6 bytes, big-endian, that starts at `from`.
+local function timeAt(member, from)
+  local high, low = struct.unpack('>HI4', string.sub(member, from, from + 5))
+  return high * 4294967296 + low
+end
+
+local function timeOf(member) return timeAt(member, 2) end
+
 local function idOf(member) return string.sub(member, 2, 9) end
 local function breakKeyOf(member) return string.sub(member, 10, 17) end
 local function placeOf(member) return string.sub(member, 10, 24) end
+local function grantedAtOf(member) return timeAt(member, 49) end
 
 local function raiseVersion(meta, ttlMs)
   local version = redis.call('HINCRBY', meta, 'v', 1)
@@ -36,16 +46,18 @@ local function expireWithLast(reservations)
   if last[2] then redis.call('PEXPIREAT', reservations, last[2]) end
 end
 
--- Takes the reservation that an impression answers out of the set: its own, else the one of its place. `held` are the
--- members of the set; one that was taken is taken from there, too.
-local function takeReservation(reservations, held, id, place)
+-- Takes the reservation that an impression answers out of the set: its own, else the one of its place, unless that was
+-- granted after the impression came: one that comes a second time (from the other consumer, in a replay) is not the view
+-- of a pod that was decided since. `held` are the members of the set; one that was taken is taken from there, too.
+local function takeReservation(reservations, held, id, place, receivedAt)
   local found
   for index, member in ipairs(held) do
     if idOf(member) == id then
       found = index
       break
     end
-    if not found and place ~= '' and placeOf(member) == place then found = index end
+    local isPlace = place ~= '' and placeOf(member) == place and grantedAtOf(member) <= receivedAt
+    if not found and isPlace then found = index end
   end
   if not found then return false end
   redis.call('ZREM', reservations, table.remove(held, found))

@@ -16,17 +16,10 @@ export class Deadline {
     return Math.max(0, this.#endsAt - performance.now());
   }
 
-  /**
-   * The work's outcome if it comes in time, else DeadlineExceeded. Work that is late goes on by itself; how it ends is told to
-   * `late` where somebody must know.
-   */
-  race<T>(work: Promise<T>, late: (outcome: T) => void = () => undefined): Promise<T> {
+  /** The work's outcome if it comes in time, else DeadlineExceeded. Work that is late goes on by itself. */
+  race<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    let isLate = false;
-    const giveUp = (): void => {
-      isLate = true;
-      reject(new DeadlineExceeded('the deadline has passed'));
-    };
+    const giveUp = (): void => reject(new DeadlineExceeded('the deadline has passed'));
     // Timers run before sockets are read: one more turn takes what has arrived while this process was busy. They also cut
     // fractions off, and would end early.
     let immediate: NodeJS.Immediate | undefined;
@@ -40,8 +33,7 @@ export class Deadline {
     work.then(
       (outcome) => {
         stop();
-        if (isLate) late(outcome);
-        else resolve(outcome);
+        resolve(outcome);
       },
       (error: unknown) => {
         stop();

@@ -11,8 +11,11 @@ export type Writing = { remove: readonly Reservation[]; add: readonly Reservatio
 export type Decision =
   /** `writing` is missing where nothing is held. */
   | { kind: 'decided'; decided: Decided; judged: readonly Judged[]; writing: Writing | undefined }
-  /** The break was answered before, in this round and at this instant. */
-  | { kind: 'stored'; round: StoredRound }
+  /**
+   * The break was answered before, in this round and at this instant. `writing` confirms it, once: until then who stored it may
+   * not have been able to say so, and takes it back.
+   */
+  | { kind: 'stored'; round: StoredRound; writing: Writing | undefined }
   | { kind: 'refused'; code: ErrorCode; detail: string };
 
 type Deciding = {
@@ -36,6 +39,7 @@ const reservationOf = (
     slot: place.slot,
     at,
     expiresAt,
+    grantedAt: epochMs(place.grantedAt),
     creative: ad.creative.key,
     campaign: ad.campaign?.key ?? NO_VALUE,
     brand: ad.brand?.key ?? NO_VALUE,
@@ -49,7 +53,8 @@ const placesOf = ({ ask, setting, judged }: Deciding, fates: readonly Fate[]): S
     if (fate?.kind !== 'placed') return [];
     const { value: _value, ...facts } = entry.candidate;
     const reservationId = setting.grant({ slot: fate.slot, facts });
-    return { ...facts, slot: fate.slot, round: ask.round, index: entry.index, reservationId };
+    const { nowMs: grantedAt } = setting;
+    return { ...facts, slot: fate.slot, round: ask.round, index: entry.index, reservationId, grantedAt };
   });
 
 const podOf = (places: readonly StoredPlace[], indexOf: (place: StoredPlace) => number | null): PodPlace[] =>
@@ -98,7 +103,7 @@ const write = (deciding: Deciding, places: readonly StoredPlace[], decided: Deci
     candidates,
   };
   const pod: StoredPod = {
-    v: 1,
+    v: 2,
     breakAt: ask.breakAt,
     expiresAt,
     slots: stored?.slots ?? ask.slots.map(({ maxMs }) => (maxMs === undefined ? {} : { maxMs })),
@@ -198,6 +203,9 @@ const reserve = (deciding: Deciding): Decision => {
   return isLater ? fill(deciding, kept) : repeat(deciding, stored, kept);
 };
 
+const confirm = (stored: StoredPod): Writing | undefined =>
+  stored.isConfirmed === true ? undefined : { remove: [], add: [], pod: { ...stored, isConfirmed: true } };
+
 /** The whole answer that this ask was given before, if it was. */
 export const answeredBefore = (ask: Ask, stored: StoredPod | undefined): StoredRound | undefined =>
   ask.reserve && ask.slots.length > 0 && stored?.breakAt === ask.breakAt
@@ -209,8 +217,9 @@ export const answeredBefore = (ask: Ask, stored: StoredPod | undefined): StoredR
  * window, the history, or nothing at all.
  */
 export const decide = (ask: Ask, knowledge: Knowledge, setting: Setting): Decision => {
-  const round = answeredBefore(ask, knowledge.stored);
-  if (round !== undefined) return { kind: 'stored', round };
+  const { stored } = knowledge;
+  const round = answeredBefore(ask, stored);
+  if (stored !== undefined && round !== undefined) return { kind: 'stored', round, writing: confirm(stored) };
   const known = knownTo(setting.breakKey, knowledge);
   const judged = judgeEntries(ask, known, setting);
   const own = knowledge.reservations.filter(({ breakKey }) => breakKey === setting.breakKey);

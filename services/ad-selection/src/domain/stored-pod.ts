@@ -13,6 +13,7 @@ const placeSchema = z.object({
   durationMs: z.number().optional(),
   seller: z.string().optional(),
   exempt: z.boolean(),
+  grantedAt: z.number(),
 });
 
 const roundSchema = z.object({
@@ -25,13 +26,15 @@ const roundSchema = z.object({
 
 /** What is kept of a break until it expires: its places, and the whole answer of each round. */
 const storedPodSchema = z.object({
-  v: z.literal(1),
+  v: z.literal(2),
   breakAt: z.number(),
   expiresAt: z.number(),
   slots: z.array(z.object({ maxMs: z.number().optional() })),
   lastRound: z.number().int(),
   places: z.array(placeSchema),
   rounds: z.record(z.string(), roundSchema),
+  /** Somebody was answered from it: it can no longer be taken back. */
+  isConfirmed: z.boolean().optional(),
 });
 
 export type StoredPod = z.output<typeof storedPodSchema>;

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { Deadline, DeadlineExceeded } from '../../src/adapters/deadline.ts';
 
@@ -15,15 +14,11 @@ describe('a deadline', () => {
     await expect(deadline.race(Promise.reject(new Error('no')))).rejects.toThrow('no');
   });
 
-  test('is over for work that does not, and tells how that ended', async () => {
+  test('is over for work that does not, which goes on', async () => {
     const work = Promise.withResolvers<number>();
-    const late: number[] = [];
-    await expect(new Deadline(5).race(work.promise, (outcome) => late.push(outcome))).rejects.toBeInstanceOf(
-      DeadlineExceeded,
-    );
+    await expect(new Deadline(5).race(work.promise)).rejects.toBeInstanceOf(DeadlineExceeded);
     work.resolve(7);
-    await nextTurn();
-    expect(late).toEqual([7]);
+    expect(await work.promise).toBe(7);
   });
 
   test('is shared by the steps inside it', async () => {

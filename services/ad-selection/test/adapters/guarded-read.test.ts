@@ -9,8 +9,7 @@ const READING: DecisionReading = {
   nowMs: epochMs(1_764_500_000_000),
   version: 0,
   views: [],
-  windowCount: 0,
-  historyCount: 0,
+  isComplete: true,
   reservations: [],
   storedPod: undefined,
 };

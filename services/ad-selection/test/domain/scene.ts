@@ -41,6 +41,7 @@ export const promised = (at: number, words: Words): Reservation => ({
   breakKey: 'another-break',
   slot: 1,
   expiresAt: epochMs(at + HOUR),
+  grantedAt: epochMs(at - HOUR),
 });
 
 export const rulesOf = (rules: readonly (Omit<Rule, 'id'> & { id?: string })[]) => {

@@ -17,9 +17,9 @@ export const openResult = (
   { reason, ...clientError }: ClientFault,
   nowMs: number,
 ): SelectionResult => {
-  const { pod, unfilled } = fillOpenly(request);
+  const { pod, ...emptied } = fillOpenly(request);
   const placed = new Set(pod.map(({ index }) => index));
-  const isFilling = pod.length + unfilled > 0;
+  const isFilling = pod.length + emptied.unfilled > 0;
   const outcomeOf = (index: number): CandidateAnswer['outcome'] => {
     if (placed.has(index)) return 'placed';
     return isFilling ? 'noSlot' : 'allowed';
@@ -41,7 +41,7 @@ export const openResult = (
       remaining: null,
     })),
     pod,
-    unfilled,
+    ...emptied,
     clientError,
   };
 };

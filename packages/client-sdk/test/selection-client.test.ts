@@ -178,6 +178,7 @@ describe('the open answer', () => {
       [2, 'long'],
     ]);
     expect(result.unfilled).toBe(1);
+    expect(result.emptySlots).toEqual([{ slot: 3, reasons: [{ reason: 'tooLong', candidates: 1 }] }]);
   });
 
   test.for([
@@ -187,6 +188,10 @@ describe('the open answer', () => {
     const result = await openFor({ ...request, slots: typeof slots === 'number' ? slots : [...slots] });
     expect(result.pod).toHaveLength(3);
     expect(result.unfilled).toBe(17);
+    expect(result.emptySlots?.[0]).toEqual({
+      slot: 4,
+      reasons: [{ reason: 'noCandidates', candidates: 0 }],
+    });
   });
 
   test('without slots everything is allowed and nothing placed', async () => {

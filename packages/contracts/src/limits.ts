@@ -5,6 +5,8 @@ export const LIMITS = {
   impressionsPerRequest: 1_000,
   candidates: 500,
   slots: 20,
+  /** Told of one empty slot: with a rule for each candidate an answer would be mostly that. */
+  emptySlotReasons: 10,
   industries: 16,
   liveReservations: 200,
   /** A device keeps its newest impressions up to this many, by impression time. */

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DIMENSIONS } from './dimensions.ts';
+import { LIMITS } from './limits.ts';
 
 const instant = z.number().int().describe('epoch ms');
 
@@ -60,6 +61,35 @@ export const podPlaceSchema = z.object({
   reservationId: z.string(),
 });
 
+/** Why a slot stayed empty. A closed set, in the order in which ties are told: it labels metrics. */
+export const EMPTY_SLOT_REASONS = [
+  'capped',
+  'podCapped',
+  'tooLong',
+  'invalid',
+  'noCandidates',
+  'contended',
+] as const;
+export type EmptySlotReason = (typeof EMPTY_SLOT_REASONS)[number];
+
+export const emptySlotSchema = z.object({
+  slot: z.number().int().describe('Counted from 1'),
+  reasons: z
+    .array(
+      z.object({
+        reason: z
+          .enum(EMPTY_SLOT_REASONS)
+          .describe(
+            'capped, podCapped: by ruleId; tooLong: for the slot or for what is left of the pod; noCandidates: fewer candidates were left over than slots; contended: another process decided for this device meanwhile',
+          ),
+        ruleId: z.string().optional().describe('With capped and podCapped, one entry a rule'),
+        candidates: z.number().int().describe('How many candidates this kept out; 0 with noCandidates'),
+      }),
+    )
+    .describe(`The most candidates first, at most ${LIMITS.emptySlotReasons} of them`),
+});
+export type EmptySlot = z.output<typeof emptySlotSchema>;
+
 /** What every answer says of itself: about which break, from what, and whether it holds. */
 const answerHead = {
   breakId: z.string(),
@@ -77,6 +107,10 @@ export const selectionAnswerSchema = z.object({
   candidates: z.array(candidateAnswerSchema),
   pod: z.array(podPlaceSchema),
   unfilled: z.number().int(),
+  emptySlots: z
+    .array(emptySlotSchema)
+    .optional()
+    .describe('Why each unfilled slot stayed empty, by slot; absent where none did'),
 });
 
 export type BlockedBy = z.output<typeof blockedBySchema>;

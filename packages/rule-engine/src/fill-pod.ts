@@ -21,12 +21,15 @@ export type Pod = {
   fixedSlots?: readonly number[] | undefined;
 };
 
+/** Why an entry had no slot: `full`, none was empty that it might have; `tooLong`, one was, but not for its duration. */
+export type NoSlotReason = 'full' | 'tooLong';
+
 /** What became of one entry: its slot, the cap that the pod's own grants filled, or that no slot was left for it. */
 export type Fate =
   | { kind: 'placed'; slot: number }
   | { kind: 'capped' }
   | { kind: 'podCapped'; by: WeighedCap; granted: number }
-  | { kind: 'noSlot' };
+  | { kind: 'noSlot'; why: NoSlotReason };
 
 /** What a pod has granted, by value. */
 class Grants {
@@ -79,17 +82,18 @@ class Filling {
   }
 
   /** The first empty slot that an ad fits into; where places are fixed, that of its entry. */
-  slotFor(ad: Ad, entry: number): number | undefined {
+  slotFor(ad: Ad, entry: number): number | NoSlotReason {
     const { podDurationMs, slots, fixedSlots } = this.#pod;
     const durationMs = durationOf(ad);
-    if (podDurationMs !== undefined && this.#durationMs + durationMs > podDurationMs) return undefined;
-    const index = slots.findIndex(
-      ({ maxMs }, place) =>
-        !this.#taken.has(place + 1) &&
-        (fixedSlots === undefined || fixedSlots[entry] === place + 1) &&
-        (maxMs === undefined || durationMs <= maxMs),
-    );
-    return index === -1 ? undefined : index + 1;
+    const isPodTooShort = podDurationMs !== undefined && this.#durationMs + durationMs > podDurationMs;
+    let why: NoSlotReason = 'full';
+    for (const [index, { maxMs = Infinity }] of slots.entries()) {
+      const slot = index + 1;
+      if (this.#taken.has(slot) || (fixedSlots !== undefined && fixedSlots[entry] !== slot)) continue;
+      if (!isPodTooShort && durationMs <= maxMs) return slot;
+      why = 'tooLong';
+    }
+    return why;
   }
 }
 
@@ -107,7 +111,7 @@ export const fillPod = (entries: readonly Evaluation[], pod: Pod): Fate[] => {
     const filled = filling.filled(evaluation);
     if (filled !== undefined) return { kind: 'podCapped', ...filled };
     const slot = filling.slotFor(evaluation.ad, entry);
-    if (slot === undefined) return { kind: 'noSlot' };
+    if (typeof slot === 'string') return { kind: 'noSlot', why: slot };
     filling.take({ ad: evaluation.ad, slot });
     return { kind: 'placed', slot };
   });

@@ -64,8 +64,19 @@ describe('a pod is filled in the ad server’s order', () => {
     expect(fillPod(entries, pod)).toEqual([
       { kind: 'placed', slot: 2 },
       { kind: 'placed', slot: 1 },
-      { kind: 'noSlot' },
+      { kind: 'noSlot', why: 'tooLong' },
     ]);
+  });
+
+  test.for([
+    ['a slot is empty and too short', { slots: [{}, { maxMs: 15_000 }] }, 'tooLong'],
+    ['what is left of the pod is too short', { slots: slotsOf(2), podDurationMs: 59_999 }, 'tooLong'],
+    ['every slot is taken, however short the pod is', { slots: slotsOf(1), podDurationMs: 30_000 }, 'full'],
+    ['its own slot is taken', { slots: slotsOf(2), fixedSlots: [1, 1] }, 'full'],
+    ['its own slot is too short', { slots: [{}, { maxMs: 1 }, {}], fixedSlots: [1, 2] }, 'tooLong'],
+  ] as const)('an ad has no slot where %s', ([, pod, why]) => {
+    const entries = ['c1', 'c2'].map((name) => evaluate({ rules: [] }, creative(name)));
+    expect(fillPod(entries, { ...pod, kept: [] })[1]).toEqual({ kind: 'noSlot', why });
   });
 
   test('an exempt ad is never capped but counts for the others of its pod', () => {

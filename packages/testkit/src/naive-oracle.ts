@@ -10,6 +10,16 @@ export type OracleAd = {
   brand?: string | undefined;
   industries: readonly string[];
   exempt?: boolean;
+  durationMs?: number | undefined;
+};
+/** A place of an earlier round. One that was watched is among what was watched, too. */
+export type OraclePlace = { slot: number; ad: OracleAd; watched?: boolean };
+export type OraclePod = {
+  at: number;
+  /** A number: that many of any length. */
+  slots: number | readonly { maxMs?: number | undefined }[];
+  podDurationMs?: number | undefined;
+  kept?: readonly OraclePlace[];
 };
 export type OracleView = OracleAd & { at: number };
 export type OracleWorld = {
@@ -173,23 +183,37 @@ export const askOracle = (world: OracleWorld, ad: OracleAd, at: number): OracleA
   };
 };
 
-/** Which entries a pod of n equal slots takes, in order: one by one, each counting the ones before it as promised at T. */
+const lengthOf = (ad: OracleAd): number => ad.durationMs ?? 30_000;
+
+/**
+ * The slot of each entry of a pod, in the ad server's order: one by one, each counting the ones before it as promised at T, in the
+ * first slot that is empty and long enough, as long as the whole pod is not longer than it may be.
+ */
 export const askOracleForPod = (
   world: OracleWorld,
   entries: readonly OracleAd[],
-  options: { at: number; slots: number },
+  { at, slots, podDurationMs = Infinity, kept = [] }: OraclePod,
 ): (number | undefined)[] => {
-  const granted: OracleAd[] = [];
+  const lengths = typeof slots === 'number' ? Array.from({ length: slots }, () => ({})) : slots;
+  const places: OraclePlace[] = [...kept];
   return entries.map((ad) => {
-    if (!fits(world, ad, options.at)) return undefined;
-    const lines = linesFor(world, ad, options.at);
+    const lines = linesFor(world, ad, at);
     if (lines === 'never') return undefined;
-    const stillFits = lines.every((line) => {
-      const own = granted.filter((other) => valuesIn(other, line.dimension).includes(line.value)).length;
-      return room(world, line, options.at).room - own > 0;
+    const fitsEveryLine = lines.every((line) => {
+      const isOfPod = Number.isNaN(line.windowMs);
+      const own = places
+        .filter(({ watched = false }) => isOfPod || !watched)
+        .filter((place) => valuesIn(place.ad, line.dimension).includes(line.value)).length;
+      return room(world, line, at).room - own > 0;
     });
-    if (!stillFits || granted.length >= options.slots) return undefined;
-    granted.push(ad);
-    return granted.length;
+    if (!fitsEveryLine) return undefined;
+    const filledMs = places.reduce((sum, place) => sum + lengthOf(place.ad), 0);
+    if (filledMs + lengthOf(ad) > podDurationMs) return undefined;
+    const slot = lengths
+      .map(({ maxMs = Infinity }: { maxMs?: number | undefined }, index) => ({ maxMs, slot: index + 1 }))
+      .filter((one) => places.every((place) => place.slot !== one.slot))
+      .find(({ maxMs }) => lengthOf(ad) <= maxMs)?.slot;
+    if (slot !== undefined) places.push({ slot, ad });
+    return slot;
   });
 };

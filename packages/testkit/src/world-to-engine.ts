@@ -6,6 +6,7 @@ import {
   type Evaluation,
   evaluateAd,
   fillPod,
+  type Pod,
   type View,
 } from '@adcap/rule-engine';
 import type { OracleAd, OracleAnswer, OracleView, OracleWorld } from './naive-oracle.ts';
@@ -21,6 +22,7 @@ export const toEngineAd = (ad: OracleAd, keyOf: KeyOf): Ad => {
     brand: ad.brand === undefined ? undefined : bound(ad.brand),
     industries: ad.industries.map(bound),
     exempt: ad.exempt ?? false,
+    durationMs: ad.durationMs,
   };
 };
 
@@ -46,14 +48,17 @@ export const asOracleAnswer = (evaluation: Evaluation): OracleAnswer => ({
 export const askEngine = (
   rules: CompiledRules,
   world: Pick<OracleWorld, 'context'> & { watched: readonly View[]; reserved: readonly View[] },
-  question: { ads: readonly Ad[]; at: number; slots: number },
+  question: { ads: readonly Ad[]; at: number; slots: number | Pod['slots'] } & Partial<
+    Pick<Pod, 'podDurationMs' | 'kept'>
+  >,
 ): { answers: OracleAnswer[]; pod: (number | undefined)[] } => {
   const known = { watched: createTimeline(world.watched), reserved: createTimeline(world.reserved) };
   const evaluations = question.ads.map((ad) =>
     evaluateAd(rules, ad, { at: epochMs(question.at), context: world.context, known }),
   );
-  const slots = Array.from({ length: question.slots }, () => ({}));
-  const fates = fillPod(evaluations, { slots, kept: [] });
+  const { slots, podDurationMs, kept = [] } = question;
+  const pod = typeof slots === 'number' ? Array.from({ length: slots }, () => ({})) : slots;
+  const fates = fillPod(evaluations, { slots: pod, podDurationMs, kept });
   return {
     answers: evaluations.map(asOracleAnswer),
     pod: fates.map((fate) => (fate.kind === 'placed' ? fate.slot : undefined)),

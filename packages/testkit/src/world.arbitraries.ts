@@ -119,3 +119,30 @@ export const aQuestion = fc.record({
   ),
   slots: fc.integer({ min: 1, max: 4 }),
 });
+
+/** Lengths around those of the slots; none counts as 30 s. */
+const aDuration = fc.constantFrom(undefined, 5_000, 14_999.5, 15_000, 15_001, 20_000, 30_000, 60_000);
+
+/** A pod that is filled by seconds, some of its slots filled by an earlier round and some of those watched. */
+export const aTimedPod = fc.record({
+  at: anInstant([-1, 1]).map((at) => epochMs(at)),
+  ads: fc.array(
+    fc
+      .tuple(anAdOf, fc.constantFrom(false, false, false, true), aDuration)
+      .map(([ad, exempt, durationMs]) => ({ ...ad, exempt, durationMs })),
+    { minLength: 1, maxLength: 8 },
+  ),
+  slots: fc.array(fc.record({ maxMs: fc.constantFrom(undefined, undefined, 10_000, 15_000, 30_000) }), {
+    minLength: 1,
+    maxLength: 5,
+  }),
+  podDurationMs: fc.constantFrom(undefined, undefined, 29_999.5, 45_000, 60_000, 120_000),
+  earlier: fc.uniqueArray(
+    fc.record({
+      slot: fc.integer({ min: 1, max: 5 }),
+      ad: fc.tuple(anAdOf, aDuration).map(([ad, durationMs]) => ({ ...ad, durationMs })),
+      watched: fc.boolean(),
+    }),
+    { selector: ({ slot }) => slot, maxLength: 2 },
+  ),
+});

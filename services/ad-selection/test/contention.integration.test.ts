@@ -57,6 +57,7 @@ describe('once the store was read no answer allows everything', () => {
       reserved: false,
       pod: [],
       unfilled: 1,
+      emptySlots: [{ slot: 1, reasons: [{ reason: 'capped', candidates: 1 }, { reason: 'contended' }] }],
       candidates: [
         { outcome: 'capped', blockedBy: { reserved: 1 } },
         { outcome: 'noSlot', allowed: true, remaining: 1 },

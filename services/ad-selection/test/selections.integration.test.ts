@@ -161,6 +161,11 @@ describe('a pod', () => {
       { slot: 2, index: 2, creativeId: 'c2' },
     ]);
     expect(answer).toMatchObject({ unfilled: 2, reserved: true, degraded: false, source: 'quotas' });
+    const reasons = [{ reason: 'podCapped', ruleId: 'day', candidates: 2 }];
+    expect(answer.emptySlots).toEqual([
+      { slot: 3, reasons },
+      { slot: 4, reasons },
+    ]);
     expect(answer.candidates[1]?.blockedBy).toMatchObject({ ruleId: 'day', used: 2, reserved: 1 });
   });
 

@@ -28,6 +28,7 @@ const recordOf = (ask: Ask, answer: SelectionAnswer) => ({
   reserved: answer.reserved,
   slots: ask.slots.length,
   unfilled: answer.unfilled,
+  emptySlots: answer.emptySlots,
   placed: answer.pod.map(({ slot, creativeId }) => ({ slot, creativeId })),
   blocked: answer.candidates
     .filter(({ blockedBy }) => blockedBy !== undefined)

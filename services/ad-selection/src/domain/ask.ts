@@ -46,4 +46,4 @@ export type Setting = {
 };
 
 /** The part of an answer that a decision makes; the rest says where it came from. */
-export type Decided = Pick<SelectionAnswer, 'candidates' | 'pod' | 'unfilled'>;
+export type Decided = Pick<SelectionAnswer, 'candidates' | 'pod' | 'unfilled' | 'emptySlots'>;

@@ -1,6 +1,14 @@
 import { type EpochMs, type ErrorCode, epochMs, NO_VALUE, type PodPlace } from '@adcap/contracts';
-import { durationOf, type Fate, type Known, keepFitting, type Reservation } from '@adcap/rule-engine';
+import {
+  durationOf,
+  type Fate,
+  type Known,
+  keepFitting,
+  type Pod,
+  type Reservation,
+} from '@adcap/rule-engine';
 import type { Ask, Decided, Knowledge, Setting } from './ask.ts';
+import { whyEmpty } from './empty-slots.ts';
 import { answersOf, fateOf, type Judged, judgeEntries, judgePlaced, knownTo } from './evaluate-entries.ts';
 import type { StoredPlace, StoredPod, StoredRound } from './stored-pod.ts';
 import { type AdFacts, toAd } from './to-ad.ts';
@@ -116,26 +124,27 @@ const write = (deciding: Deciding, places: readonly StoredPlace[], decided: Deci
   return { kind: 'decided', decided, judged, writing: { remove: deciding.own, add, pod } };
 };
 
+/** Places that stay where they are, for a pod that is filled around them. */
+const keptOf = (deciding: Deciding, places: readonly StoredPlace[]): Pod['kept'] =>
+  places.map((place) => ({
+    slot: place.slot,
+    ad: toAd(place, deciding.setting.keyOf),
+    watched: isWatched(deciding, place),
+  }));
+
 /** Fills the slots that are empty, around what earlier rounds have placed. */
 const fillAround = (
   deciding: Deciding,
   kept: readonly StoredPlace[],
 ): { places: StoredPlace[]; decided: Decided } => {
-  const { ask, setting, judged } = deciding;
-  const fates = fateOf(
-    judged,
-    ask,
-    kept.map((place) => ({
-      slot: place.slot,
-      ad: toAd(place, setting.keyOf),
-      watched: isWatched(deciding, place),
-    })),
-  );
+  const { ask, judged } = deciding;
+  const fates = fateOf(judged, ask, keptOf(deciding, kept));
   const places = [...kept, ...placesOf(deciding, fates)];
   const decided = {
     candidates: answersOf(ask, judged, fates),
     pod: podOf(places, (place) => (place.round === ask.round ? place.index : null)),
     unfilled: ask.slots.length - places.length,
+    ...whyEmpty(ask, { slots: ask.slots.length, places }, { judged, fates }),
   };
   return { places, decided };
 };
@@ -173,12 +182,19 @@ const repeat = (deciding: Deciding, stored: StoredPod, places: readonly StoredPl
   const fates = judged.map(({ entry, evaluation }): Fate => {
     const place = places.find((one) => sameEntry(one) === entry.index);
     if (place !== undefined) return { kind: 'placed', slot: place.slot };
-    return { kind: evaluation.allowed ? 'noSlot' : 'capped' };
+    return evaluation.allowed ? { kind: 'noSlot', why: 'full' } : { kind: 'capped' };
   });
+  const kept = keptOf(deciding, places);
+  const pod = { ...ask, slots: stored.slots };
+  // Nobody is placed here, so each is asked for itself what would keep it out. What nothing keeps out is no reason.
+  const alone = judged.map((one, position) =>
+    fates[position]?.kind === 'noSlot' ? fateOf([one], pod, kept)[0] : fates[position],
+  );
   return write(deciding, places, {
     candidates: answersOf(ask, judged, fates),
     pod: podOf(places, sameEntry),
     unfilled: stored.slots.length - places.length,
+    ...whyEmpty(ask, { slots: stored.slots.length, places }, { judged, fates: alone }),
   });
 };
 

@@ -1,4 +1,4 @@
-import { candidateAnswerSchema, podPlaceSchema, SOURCES } from '@adcap/contracts';
+import { candidateAnswerSchema, emptySlotSchema, podPlaceSchema, SOURCES } from '@adcap/contracts';
 import { z } from 'zod';
 
 const placeSchema = z.object({
@@ -22,6 +22,8 @@ const roundSchema = z.object({
   candidates: z.array(candidateAnswerSchema),
   pod: z.array(podPlaceSchema),
   unfilled: z.number().int(),
+  /** Not in what an earlier release has stored. */
+  emptySlots: z.array(emptySlotSchema).optional(),
 });
 
 /** What is kept of a break until it expires: its places, and the whole answer of each round. */

@@ -8,6 +8,7 @@ import {
 } from '@adcap/contracts';
 import type { Ask } from './ask.ts';
 import type { Decision } from './decide.ts';
+import { whyContended } from './empty-slots.ts';
 import { withoutCounts } from './without-counts.ts';
 
 /** An answer with what metrics want to know beside it. */
@@ -30,7 +31,7 @@ const shadowOf = (decision: Decision): string[] =>
 /** The whole answer around a decision; a refused one is thrown. */
 export const tell = (ask: Ask, decision: Decision, told: Told): Selection => {
   if (decision.kind === 'refused') throw new AppError(decision.code, decision.detail);
-  const { rulesVersion, source, candidates, pod, unfilled } =
+  const { rulesVersion, source, candidates, pod, unfilled, emptySlots } =
     decision.kind === 'stored' ? decision.round : { ...told, ...decision.decided };
   return {
     answer: {
@@ -45,6 +46,7 @@ export const tell = (ask: Ask, decision: Decision, told: Told): Selection => {
       candidates,
       pod,
       unfilled,
+      ...(emptySlots === undefined ? {} : { emptySlots }),
     },
     shadow: shadowOf(decision),
   };
@@ -71,5 +73,7 @@ export const tellEmpty = (ask: Ask, quotas: Decision, told: Omit<Told, 'reserved
   const selection = mapCandidates(tell(ask, quotas, { ...told, reserved: false }), (candidates) =>
     candidates.map((one) => (one.allowed ? { ...one, outcome: 'noSlot' as const } : one)),
   );
-  return { ...selection, answer: { ...selection.answer, unfilled: ask.slots.length } };
+  const judged = quotas.kind === 'decided' ? quotas.judged : [];
+  const emptied = { unfilled: ask.slots.length, ...whyContended(ask, judged) };
+  return { ...selection, answer: { ...selection.answer, ...emptied } };
 };

@@ -48,6 +48,7 @@ export const addReservationRoutes = (server: HttpServer, deps: RouteDeps): void 
         candidates,
         pod,
         unfilled: _unfilled,
+        emptySlots: _emptySlots,
         ...answer
       } = await deps.decider.decide(toAsk(request.body), deadlineMs);
       return { ...answer, granted: pod, refused: candidates.filter(({ outcome }) => outcome !== 'placed') };

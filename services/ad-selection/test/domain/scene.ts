@@ -72,27 +72,30 @@ export const askOf = ({ candidates = [], slots = 0, ...more }: Request): Ask => 
   ...more,
 });
 
+export const settingOf = (rules: Parameters<typeof rulesOf>[0], nowMs: EpochMs = NINE): Setting => {
+  let grants = 0;
+  return {
+    rules: rulesOf(rules),
+    source: 'quotas',
+    breakKey: BREAK_KEY,
+    nowMs,
+    graceMs: GRACE_MS,
+    keyOf,
+    grant: ({ slot, facts }) => {
+      grants += 1;
+      return `${slot}:${facts.creativeId}:${grants}`;
+    },
+    idOf: fingerprint,
+  };
+};
+
 type World = { rules?: Parameters<typeof rulesOf>[0]; nowMs?: EpochMs } & Partial<Knowledge>;
 
 /** A device that is asked about again and again: what one decision writes, the next one knows. */
 export const createDevice = (world: World) => {
   let reservations: readonly Reservation[] = world.reservations ?? [];
   let stored: StoredPod | undefined = world.stored;
-  let grants = 0;
-  const setting: Setting = {
-    rules: rulesOf(world.rules ?? []),
-    source: 'quotas',
-    breakKey: BREAK_KEY,
-    nowMs: world.nowMs ?? NINE,
-    graceMs: GRACE_MS,
-    keyOf,
-    grant: ({ slot, facts }) => {
-      grants += 1;
-      const reservationId = `${slot}:${facts.creativeId}:${grants}`;
-      return reservationId;
-    },
-    idOf: fingerprint,
-  };
+  const setting = settingOf(world.rules ?? [], world.nowMs);
   const views = [...(world.views ?? [])];
   return {
     ask: (request: Request): Decision => {

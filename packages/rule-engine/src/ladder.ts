@@ -129,37 +129,56 @@ const descendSpecific = (walk: Walk, dimension: Dimension, descent: Descent): vo
   }
 };
 
+/** What became of the generic rules of a rung, in the order in which it is decided. */
+const genericFate = (
+  walk: Walk,
+  dimension: Dimension,
+  reached: { endedBy: CompiledRule | undefined; replacedBy: CompiledRule | undefined },
+): { fate: RuleFate; because?: CompiledRule | undefined } => {
+  if (!walk.rules.isOn[dimension]) return { fate: 'dimension_off' };
+  if (reached.endedBy !== undefined) return { fate: 'ended', because: reached.endedBy };
+  if (reached.replacedBy !== undefined) return { fate: 'replaced', because: reached.replacedBy };
+  return { fate: 'applies' };
+};
+
 const descendGeneric = (walk: Walk, dimension: Dimension, descent: Descent): void => {
   const generic = walk.rules.generic[dimension];
+  const reaches = walk.rules.isOn[dimension] && descent.endedBy === undefined;
   for (const value of valuesOf(walk.ad, dimension)) {
-    const bounds = bind(generic, value);
     const replacedBy = descent.rungs.get(value)?.replacedBy;
-    if (!walk.rules.isOn[dimension]) {
-      witnessRung(walk, bounds, { fate: 'dimension_off' });
-    } else if (descent.endedBy !== undefined) {
-      witnessRung(walk, bounds, { fate: 'ended', because: descent.endedBy });
-    } else if (replacedBy !== undefined) {
-      witnessRung(walk, bounds, { fate: 'replaced', because: replacedBy });
-    } else {
-      for (const bound of bounds) {
-        const cap = inForce(bound.rule, walk.circumstances) ? capOf(bound) : undefined;
-        if (cap !== undefined) descent.caps.push(cap);
-      }
-      if (walk.witness !== unseen) witnessRung(walk, bounds, { fate: 'applies' });
+    if (walk.witness !== unseen) {
+      const reached = { endedBy: descent.endedBy, replacedBy };
+      witnessRung(walk, bind(generic, value), genericFate(walk, dimension, reached));
+    }
+    if (!reaches || replacedBy !== undefined) continue;
+    for (const rule of generic) {
+      const cap = inForce(rule, walk.circumstances) ? capOf({ rule, value }) : undefined;
+      if (cap !== undefined) descent.caps.push(cap);
     }
   }
 };
 
-const shadowRules = ({ rules, ad, circumstances }: Walk): Bound[] =>
-  DIMENSIONS.flatMap((dimension) =>
-    rules.isOn[dimension]
-      ? valuesOf(ad, dimension).flatMap((value) =>
-          bind([...specificRules(rules, dimension, value), ...rules.generic[dimension]], value).filter(
-            ({ rule }) => rule.shadow && applies(rule, circumstances),
-          ),
-        )
-      : [],
-  );
+const NONE: readonly Bound[] = [];
+
+/** Looked for at every ad, mostly in vain: nothing is allocated until one is found. */
+const shadowRules = ({ rules, ad, circumstances }: Walk): readonly Bound[] => {
+  let found: Bound[] | undefined;
+  const look = (candidates: readonly CompiledRule[], value: AdValue): void => {
+    for (const rule of candidates) {
+      if (!rule.shadow || !applies(rule, circumstances)) continue;
+      found ??= [];
+      found.push({ rule, value });
+    }
+  };
+  for (const dimension of DIMENSIONS) {
+    if (!rules.isOn[dimension]) continue;
+    for (const value of valuesOf(ad, dimension)) {
+      look(specificRules(rules, dimension, value), value);
+      look(rules.generic[dimension], value);
+    }
+  }
+  return found ?? NONE;
+};
 
 /**
  * Law 3: walks the eight rungs (specific creative, campaign, brand, industry, then the generic ones) for one ad. Caps come

@@ -20,7 +20,9 @@ export type Evaluation = {
   /** The cap that decides: the least room, ties to the higher rung. Named also where it still leaves room. */
   binding: WeighedCap | undefined;
   block: Bound | undefined;
-  /** Shadow rules that would have blocked. */
+  /** Every shadow rule that was looked at. */
+  shadow: readonly Bound[];
+  /** Those of them that would have blocked. */
   shadowBlocked: readonly Bound[];
   nextAllowedAt: EpochMs | undefined;
 };
@@ -65,6 +67,7 @@ export const evaluateAd = (
     caps,
     binding,
     block: ladder.block,
+    shadow: ladder.shadow,
     shadowBlocked: ladder.shadow.filter((bound) => wouldBlock(bound, known, at)),
     nextAllowedAt: allowed || ladder.block !== undefined ? undefined : nextAllowedAt(rules, ad, options),
   };

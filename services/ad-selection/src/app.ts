@@ -59,7 +59,7 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
     trustProxy: false,
     requestTimeoutMs: config.ADCAP_AD_SELECTION_REQUEST_TIMEOUT_MS,
   });
-  const metrics = createMetrics(deps.registry, () => decider.inFlight());
+  const metrics = createMetrics(deps.registry, { inFlight: () => decider.inFlight(), rules });
   const onFailure = (err: unknown, message: string): void => logger.debug({ err }, message);
   const read = createGuardedRead(store, config.ADCAP_AD_SELECTION_DEADLINE_MS);
   const nowMs = () => clock.nowMs();

@@ -50,17 +50,9 @@ export const createDecideInTurn = (deps: DecideInTurnDeps): DecideInTurn => {
 
   return {
     decide: async (ask, deadlineMs) => {
-      const { answer, shadow } = await selected(
-        ask,
-        Math.min(deadlineMs ?? deps.deadlineMs, deps.deadlineMs),
-      );
-      deps.metrics.decided({
-        source: answer.source,
-        reason: answer.degradedReason,
-        candidates: answer.candidates,
-        unfilled: answer.unfilled,
-        shadow,
-      });
+      const selection = await selected(ask, Math.min(deadlineMs ?? deps.deadlineMs, deps.deadlineMs));
+      const { answer } = selection;
+      deps.metrics.decided(selection);
       deps.log(ask, answer);
       return answer;
     },

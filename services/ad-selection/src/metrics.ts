@@ -1,16 +1,29 @@
-import type { CandidateAnswer, DegradedReason, Source } from '@adcap/contracts';
+import type { CompiledRules } from '@adcap/rule-engine';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
+import { countByRule } from './domain/rule-counts.ts';
+import type { Selection } from './domain/tell.ts';
+import { createRuleMetrics } from './rule-metrics.ts';
 
 /** Around the 10 ms deadline in steps that show where the time goes. */
 const DURATION_BUCKETS_SECONDS = [0.0005, 0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.0125, 0.02, 0.05, 0.1];
 
 export type AdSelectionMetrics = ReturnType<typeof createMetrics>;
 
-export const createMetrics = (registry: Registry, inFlight: () => number) => {
+/** How often each is there. */
+const occurrences = <Label extends string>(labels: readonly Label[]): Map<Label, number> => {
+  const counts = new Map<Label, number>();
+  for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+  return counts;
+};
+
+export const createMetrics = (
+  registry: Registry,
+  { inFlight, rules }: { inFlight: () => number; rules: () => CompiledRules | undefined },
+) => {
   const registers = [registry];
   const decisions = new Counter({
     name: 'adcap_ad_selection_decisions_total',
-    help: 'Decisions by what they were read from; open ones were not checked against any cap',
+    help: 'Answers by what they were read from, repeated ones among them; open ones were not checked against any cap',
     labelNames: ['source'],
     registers,
   });
@@ -28,27 +41,22 @@ export const createMetrics = (registry: Registry, inFlight: () => number) => {
   });
   const candidates = new Counter({
     name: 'adcap_ad_selection_candidates_total',
-    help: 'Candidates by what became of them',
+    help: 'Candidates by what became of them; those of a repeated answer are not counted again',
     labelNames: ['outcome'],
     registers,
   });
-  const blocked = new Counter({
-    name: 'adcap_ad_selection_blocked_total',
-    help: 'Candidates that a rule blocked, by rule',
-    labelNames: ['rule'],
-    registers,
-  });
-  const shadowBlocked = new Counter({
-    name: 'adcap_ad_selection_shadow_blocked_total',
-    help: 'Candidates that a shadow rule would have blocked, by rule',
-    labelNames: ['rule'],
+  const exempt = new Counter({
+    name: 'adcap_ad_selection_exempt_candidates_total',
+    help: 'Candidates that were marked exempt, whatever became of them; a share of the candidates',
     registers,
   });
   const unfilled = new Counter({
     name: 'adcap_ad_selection_unfilled_slots_total',
-    help: 'Slots that stayed empty',
+    help: 'Slots that stayed empty, by what kept out the most candidates; those of a repeated answer are not counted again',
+    labelNames: ['reason'],
     registers,
   });
+  const addToRules = createRuleMetrics(registry, rules);
   const conflicts = new Counter({
     name: 'adcap_ad_selection_commit_conflicts_total',
     help: 'Commits that another process had overtaken',
@@ -75,21 +83,18 @@ export const createMetrics = (registry: Registry, inFlight: () => number) => {
     conflicts,
     undone,
     logDropped,
-    decided: (of: {
-      source: Source;
-      reason: DegradedReason | undefined;
-      candidates: readonly CandidateAnswer[];
-      unfilled: number;
-      shadow: readonly string[];
-    }): void => {
-      decisions.inc({ source: of.source });
-      if (of.reason !== undefined) degraded.inc({ reason: of.reason });
-      if (of.unfilled > 0) unfilled.inc(of.unfilled);
-      for (const { outcome, blockedBy } of of.candidates) {
-        candidates.inc({ outcome });
-        if (blockedBy !== undefined) blocked.inc({ rule: blockedBy.ruleId });
-      }
-      for (const rule of of.shadow) shadowBlocked.inc({ rule });
+    decided: ({ answer, judged, isRepeat }: Selection): void => {
+      decisions.inc({ source: answer.source });
+      if (answer.degradedReason !== undefined) degraded.inc({ reason: answer.degradedReason });
+      // What a stored pod answers was counted when it was decided.
+      if (isRepeat) return;
+      const isBlind = answer.source === 'open' || answer.source === 'unidentified';
+      addToRules(countByRule(judged, answer.candidates, isBlind));
+      exempt.inc(judged.filter(({ entry }) => entry.candidate.exempt).length);
+      for (const [outcome, count] of occurrences(answer.candidates.map((one) => one.outcome)))
+        candidates.inc({ outcome }, count);
+      const first = (answer.emptySlots ?? []).flatMap(({ reasons: [most] }) => most?.reason ?? []);
+      for (const [reason, count] of occurrences(first)) unfilled.inc({ reason }, count);
     },
   };
 };

@@ -9,10 +9,16 @@ import {
 import type { Ask } from './ask.ts';
 import type { Decision } from './decide.ts';
 import { whyContended } from './empty-slots.ts';
+import type { Judged } from './evaluate-entries.ts';
 import { withoutCounts } from './without-counts.ts';
 
 /** An answer with what metrics want to know beside it. */
-export type Selection = { answer: SelectionAnswer; shadow: readonly string[] };
+export type Selection = {
+  answer: SelectionAnswer;
+  /** What was judged for it; nothing where it was answered again. */
+  judged: readonly Judged[];
+  isRepeat: boolean;
+};
 
 /** What an answer says about itself. */
 export type Told = {
@@ -23,10 +29,8 @@ export type Told = {
   serverTime: EpochMs;
 };
 
-const shadowOf = (decision: Decision): string[] =>
-  decision.kind === 'decided'
-    ? decision.judged.flatMap(({ evaluation }) => evaluation.shadowBlocked.map(({ rule }) => rule.id))
-    : [];
+const judgedFor = (decision: Decision): readonly Judged[] =>
+  decision.kind === 'decided' ? decision.judged : [];
 
 /** The whole answer around a decision; a refused one is thrown. */
 export const tell = (ask: Ask, decision: Decision, told: Told): Selection => {
@@ -48,7 +52,8 @@ export const tell = (ask: Ask, decision: Decision, told: Told): Selection => {
       unfilled,
       ...(emptySlots === undefined ? {} : { emptySlots }),
     },
-    shadow: shadowOf(decision),
+    judged: judgedFor(decision),
+    isRepeat: decision.kind === 'stored',
   };
 };
 
@@ -62,7 +67,7 @@ const mapCandidates = (
 
 /** An answer from which nothing was counted: BLOCK and what one pod may hold, and no other number. */
 export const tellBlind = (ask: Ask, decision: Decision, told: Omit<Told, 'reserved'>): Selection => {
-  const judged = decision.kind === 'decided' ? decision.judged : [];
+  const judged = judgedFor(decision);
   return mapCandidates(tell(ask, decision, { ...told, reserved: false }), (candidates) =>
     withoutCounts(candidates, judged),
   );
@@ -73,7 +78,6 @@ export const tellEmpty = (ask: Ask, quotas: Decision, told: Omit<Told, 'reserved
   const selection = mapCandidates(tell(ask, quotas, { ...told, reserved: false }), (candidates) =>
     candidates.map((one) => (one.allowed ? { ...one, outcome: 'noSlot' as const } : one)),
   );
-  const judged = quotas.kind === 'decided' ? quotas.judged : [];
-  const emptied = { unfilled: ask.slots.length, ...whyContended(ask, judged) };
+  const emptied = { unfilled: ask.slots.length, ...whyContended(ask, selection.judged) };
   return { ...selection, answer: { ...selection.answer, ...emptied } };
 };

@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { CURRENT_RULES_KEY, type RulesRecord } from '@adcap/contracts';
+import { CURRENT_RULES_KEY, type RulesRecord, rulesVersionKey } from '@adcap/contracts';
 import { type BusSettings, followCompactedTopic } from '@adcap/kafka-bus';
 import type { RulesCache } from '@adcap/redis-windows';
 import { type CompiledRules, compileRules } from '@adcap/rule-engine';
 import { loadRulesFile } from './load-rules-file.ts';
+import { PastRules } from './past-rules.ts';
 import { type RecordRefusal, readRulesRecord } from './read-rules-record.ts';
 
 /** Where the set in force was read from. */
@@ -19,6 +20,8 @@ export type RulesFeedOptions = {
   file?: string | undefined;
   /** How long the start waits for a source that does not answer. */
   startLimitMs?: number;
+  /** Given: the versions that were in force within the retention are remembered, for `inForceAt`. */
+  nowMs?: () => number;
   /** Called for every set that is not taken. */
   onRefused?: (reason: RecordRefusal) => void;
 };
@@ -31,6 +34,8 @@ export type RulesFeed = {
   current(): CompiledRules | undefined;
   /** The version in force, 0 for the set of the file, null for none. */
   version(): number | null;
+  /** What was in force at an instant, up to now; `undefined` where this process cannot know. */
+  inForceAt(at: number): CompiledRules | undefined;
   record(): RulesRecord | undefined;
   source(): RulesSource | undefined;
   /** Called after each change; the answer ends it. */
@@ -48,7 +53,7 @@ const FIRST_LOOK_MS = 100;
 /** While the topic cannot be followed. */
 const FALLBACK_LOOK_MS = 1_000;
 
-type Held = { record: RulesRecord; compiled: CompiledRules; source: RulesSource };
+type Held = { record: RulesRecord; compiled: CompiledRules; source: RulesSource; since: number };
 
 /** Never back to a lower version. Under one number the topic is right: it is what every other service has read. */
 const isBetter = (version: number, source: RulesSource, held: Held | undefined): boolean =>
@@ -61,12 +66,13 @@ const isBetter = (version: number, source: RulesSource, held: Held | undefined):
  * release wrote, is refused with an error in the log, and the one in force stays.
  */
 export const createRulesFeed = (options: RulesFeedOptions): RulesFeed => {
-  const { bus, topic, cache, retentionMs, file, startLimitMs = START_LIMIT_MS, onRefused } = options;
+  const { bus, topic, cache, retentionMs, file, startLimitMs = START_LIMIT_MS, nowMs, onRefused } = options;
   const { logger } = bus;
   const stop = new AbortController();
   const firstSet = Promise.withResolvers<void>();
   const cacheSeen = Promise.withResolvers<void>();
   const listeners = new Set<(change: RulesChange) => void>();
+  const past = nowMs === undefined ? undefined : new PastRules({ retentionMs }, nowMs);
   let held: Held | undefined;
   let lastRefusal = '';
 
@@ -83,7 +89,9 @@ export const createRulesFeed = (options: RulesFeedOptions): RulesFeed => {
   const take = (record: RulesRecord, source: RulesSource): void => {
     if (!isBetter(record.version, source, held)) return;
     const isSame = held !== undefined && JSON.stringify(held.record) === JSON.stringify(record);
-    held = { record, compiled: compileRules(record), source };
+    // A file says not since when: as far as is known, since it was read.
+    const since = source === 'file' ? (nowMs?.() ?? Infinity) : record.publishedAt;
+    held = { record, compiled: compileRules(record), source, since };
     firstSet.resolve();
     if (isSame) return;
     logger.info({ version: record.version, source }, 'rules in force');
@@ -93,7 +101,10 @@ export const createRulesFeed = (options: RulesFeedOptions): RulesFeed => {
   const takeJson = (json: string, source: RulesSource): void => {
     const read = readRulesRecord(json, { retentionMs });
     if (read.ok) {
+      const isNew = read.record.version !== held?.record.version;
       take(read.record, source);
+      // Redis is asked again and again, and under one number the topic is right.
+      if (source === 'bus' || (isNew && held?.record === read.record)) past?.note(json);
       return;
     }
     const { reason, detail } = read;
@@ -108,7 +119,9 @@ export const createRulesFeed = (options: RulesFeedOptions): RulesFeed => {
     bus,
     topic,
     onRecord: (key, value) => {
-      if (key === CURRENT_RULES_KEY && value !== null) takeJson(value.toString('utf8'), 'bus');
+      if (value === null) return;
+      if (key === CURRENT_RULES_KEY) takeJson(value.toString('utf8'), 'bus');
+      else past?.note(value.toString('utf8'), (version) => rulesVersionKey(version) === key);
     },
   });
 
@@ -155,6 +168,10 @@ export const createRulesFeed = (options: RulesFeedOptions): RulesFeed => {
   return {
     current: () => held?.compiled,
     version: () => held?.record.version ?? null,
+    inForceAt: (at) => {
+      if (held === undefined) return undefined;
+      return at >= held.since ? held.compiled : past?.at(at, held.record.version);
+    },
     record: () => held?.record,
     source: () => held?.source,
     onChange: (listener) => {

@@ -1,4 +1,4 @@
-import { CURRENT_RULES_KEY, type Rule, type RulesRecord } from '@adcap/contracts';
+import { CURRENT_RULES_KEY, type Rule, type RulesRecord, rulesVersionKey } from '@adcap/contracts';
 import { createProducer, type Producer } from '@adcap/kafka-bus';
 import { connectRedis, createKeys, createRulesCache, type RulesCache } from '@adcap/redis-windows';
 import { test as base } from '@adcap/testkit';
@@ -52,6 +52,8 @@ export type FeedWorld = {
   /** A cache in a Redis that is away. */
   noCache: RulesCache;
   publish(record: unknown): Promise<void>;
+  /** As the rules service does it: under the version's own key, too. */
+  publishVersion(record: RulesRecord): Promise<void>;
   open(overrides?: Partial<RulesFeedOptions>): RulesFeed & AsyncDisposable;
 };
 
@@ -81,6 +83,14 @@ export const test = base.extend<{ world: FeedWorld }>({
       bus,
       noCache,
       publish: (record) => producer.send(topic, [{ key: CURRENT_RULES_KEY, value: JSON.stringify(record) }]),
+      publishVersion: (record) => {
+        const value = JSON.stringify(record);
+        const keys = [rulesVersionKey(record.version), CURRENT_RULES_KEY];
+        return producer.send(
+          topic,
+          keys.map((key) => ({ key, value })),
+        );
+      },
       open: (overrides = {}) => {
         const feed = createRulesFeed({ bus, topic, cache, retentionMs: 24 * HOUR_MS, ...overrides });
         stack.defer(() => feed.close());

@@ -78,6 +78,52 @@ describe('the rules feed', () => {
     expect(capOf(feed)).toBe(3);
   });
 
+  test('knows what was in force at an instant, from the versions that the topic keeps', async ({ world }) => {
+    const since = (version: number) => 1_764_550_000_000 + version * 60_000;
+    const version = (n: number) => aRecord(n, { publishedAt: since(n) });
+    await world.publishVersion(version(1));
+    await world.publishVersion(version(2));
+    const nowMs = () => since(9);
+    await using feed = world.open({ nowMs });
+    await using forgetful = world.open();
+    await waitFor(() => feed.version() === 2 && forgetful.version() === 2, { what: 'version 2' });
+    const inForce = (of: typeof feed, at: number) => of.inForceAt(at)?.version;
+    expect([since(1) - 1, since(1), since(2) - 1, since(2)].map((at) => inForce(feed, at))).toEqual([
+      undefined,
+      1,
+      1,
+      2,
+    ]);
+    expect([since(2) - 1, since(2)].map((at) => inForce(forgetful, at))).toEqual([undefined, 2]);
+
+    // A live change, and one that this process refuses: what it decides by stays in force.
+    await world.publishVersion(version(3));
+    await waitFor(() => feed.version() === 3, { what: 'version 3' });
+    await world.publishVersion({ ...version(4), rules: [aRule({ limit: { max: 1, window: '2d' } })] });
+    await waitFor(() => world.log.errors().length > 0, { what: 'the refusal' });
+    expect([since(3) - 1, since(3), since(5)].map((at) => inForce(feed, at))).toEqual([2, 3, 3]);
+    await world.publishVersion(version(5));
+    await waitFor(() => feed.version() === 5, { what: 'version 5' });
+    expect([since(3), since(4), since(5)].map((at) => inForce(feed, at))).toEqual([3, undefined, 5]);
+  });
+
+  test('with Redis or a file alone it knows the set in force, from when it can have been', async ({
+    world,
+  }) => {
+    await world.cache.compareAndSet(null, 7, JSON.stringify(aRecord(7, { publishedAt: 5_000 })));
+    const away = { bus: { ...world.bus, brokers: [NOWHERE] }, startLimitMs: 200 };
+    await using feed = world.open({ ...away, nowMs: () => 9_000 });
+    await feed.started;
+    expect([feed.inForceAt(4_999), feed.inForceAt(5_000)?.version]).toEqual([undefined, 7]);
+    const folder = await mkdtemp(path.join(tmpdir(), 'adcap-rules-'));
+    const file = path.join(folder, 'rules.yaml');
+    await writeFile(file, 'rules:\n  - { id: a, dimension: creative, limit: { max: 4, window: 60m } }\n');
+    await using fromFile = world.open({ ...away, cache: world.noCache, file, nowMs: () => 9_000 });
+    await fromFile.started;
+    expect([fromFile.inForceAt(8_999), fromFile.inForceAt(9_000)?.version]).toEqual([undefined, 0]);
+    await rm(folder, { recursive: true });
+  });
+
   test('with Kafka away it starts from Redis at once and follows Redis', async ({ world }) => {
     await world.cache.compareAndSet(null, 7, JSON.stringify(aRecord(7)));
     await using feed = world.open({ bus: { ...world.bus, brokers: [NOWHERE] } });

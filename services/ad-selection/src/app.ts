@@ -1,4 +1,4 @@
-import { LIMITS } from '@adcap/contracts';
+import { type EpochMs, LIMITS } from '@adcap/contracts';
 import type { ReservationTokens } from '@adcap/identity';
 import type { DecisionStore } from '@adcap/redis-windows';
 import type { CompiledRules } from '@adcap/rule-engine';
@@ -35,6 +35,8 @@ export type AppDeps = {
   health: Health;
   store: DecisionStore;
   rules: () => CompiledRules | undefined;
+  /** The rules in force at an instant up to now; `undefined` where they are not known. */
+  rulesAt: (at: EpochMs) => CompiledRules | undefined;
   tokens: Pick<ReservationTokens, 'sign'>;
   /** Whether to decide for nobody before the first request, so that it is not answered by cold code. */
   isWarm: boolean;
@@ -105,6 +107,7 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
     decider,
     store: patientStore,
     rules,
+    rulesAt: deps.rulesAt,
     nowMs,
     retentionMs: config.ADCAP_RETENTION_MS,
     requireOperator: requireRole(tokens, 'operator'),

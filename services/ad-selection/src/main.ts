@@ -63,6 +63,7 @@ await runService(
       cache: createRulesCache(redis, keys),
       retentionMs: config.ADCAP_RETENTION_MS,
       file: config.ADCAP_RULES_FILE,
+      nowMs: () => clock.nowMs(),
     });
     stack.defer(() => feed.close());
     await feed.started;
@@ -78,6 +79,7 @@ await runService(
         graceMs: config.ADCAP_RESERVATION_GRACE_MS,
       }),
       rules: () => feed.current(),
+      rulesAt: (at) => feed.inForceAt(at),
       tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
       isWarm: true,
       decisionLog: (onDropped) =>

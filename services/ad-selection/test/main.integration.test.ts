@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import { topicName } from '@adcap/contracts';
+import { CURRENT_RULES_KEY, rulesVersionKey, topicName } from '@adcap/contracts';
 import { healthOf, type Servers, settingsFor, startProcess } from '@adcap/impression-consumer/testing';
-import { followCompactedTopic } from '@adcap/kafka-bus';
+import { createProducer, followCompactedTopic } from '@adcap/kafka-bus';
 import { connectRedis, createKeys, createRulesCache } from '@adcap/redis-windows';
 import { createLogger } from '@adcap/service-runtime';
 import { startOwnRedis, waitFor } from '@adcap/testkit';
@@ -122,11 +122,50 @@ describe('the process', () => {
           source: 'quotas',
           slots: 2,
           unfilled: 1,
+          emptySlots: [{ slot: 2, reasons: [{ reason: 'podCapped', ruleId: 'hourly', candidates: 1 }] }],
           placed: [{ slot: 1, creativeId: 'c1' }],
           blocked: [{ creativeId: 'c1', outcome: 'podCapped', ruleId: 'hourly' }],
         },
       },
     ]);
+    service.kill('SIGTERM');
+    expect(await service.exited).toMatchObject({ code: 0 });
+  });
+
+  test('reports a device under the rules of an instant that the topic remembers', async ({
+    redisUrl,
+    keyPrefix,
+    kafkaBrokers,
+    topicPrefix,
+    topics: _topics,
+  }) => {
+    const now = Date.now();
+    const topic = topicName('rules', topicPrefix);
+    const producer = createProducer({
+      bus: { brokers: [kafkaBrokers], clientId: 'test', logger },
+      topics: [topic],
+    });
+    const version = (number: number, publishedAt: number) =>
+      JSON.stringify({ schema: 1, version: number, dimensions: {}, rules: [], publishedAt });
+    await producer.send(topic, [
+      { key: rulesVersionKey(3), value: version(3, now - 7_200_000) },
+      { key: CURRENT_RULES_KEY, value: version(4, now - 3_600_000) },
+    ]);
+    await producer.close();
+    const token = 'operator-token-for-tests';
+    const servers = { redisUrl, keyPrefix, kafkaBrokers, topicPrefix };
+    const service = await startProcess(MAIN, settings(servers, { ADCAP_TOKEN_OPERATOR: token }));
+    const url = new URL(`/v1/devices/d1?at=${now - 5_400_000}`, service.address);
+    const report = await waitFor(
+      async () => {
+        const response = await fetch(url, { headers: { authorization: `Bearer ${token}` } });
+        const body: unknown = await response.json();
+        expect(body).toMatchObject({ rulesVersion: expect.any(Number) });
+        return body;
+      },
+      { what: 'the rules of the topic' },
+    );
+    expect(report).toMatchObject({ rulesVersion: 3, rulesInForce: true });
     service.kill('SIGTERM');
     expect(await service.exited).toMatchObject({ code: 0 });
   });

@@ -8,6 +8,7 @@ import {
   type RedisConnection,
 } from '@adcap/redis-windows';
 import { type CompiledRules, compileRules, parseRuleSet } from '@adcap/rule-engine';
+import type { RulesFeed } from '@adcap/rules-feed';
 import {
   createHealth,
   createLogger,
@@ -64,6 +65,8 @@ export const startSelection = async (options: {
   keyPrefix: string;
   config?: Record<string, string>;
   isWarm?: boolean;
+  /** Rules that are followed instead of given. */
+  feed?: Pick<RulesFeed, 'current' | 'inForceAt'>;
   /** Puts something between the service and its store. */
   through?: (store: DecisionStore) => DecisionStore;
 }): Promise<Selection> => {
@@ -86,7 +89,8 @@ export const startSelection = async (options: {
     registry,
     health,
     store: options.through?.(store) ?? store,
-    rules: () => rules,
+    rules: () => (options.feed === undefined ? rules : options.feed.current()),
+    rulesAt: (at) => options.feed?.inForceAt(at),
     tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
     isWarm: options.isWarm ?? false,
     decisionLog: () => () => undefined,

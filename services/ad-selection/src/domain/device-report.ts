@@ -1,5 +1,13 @@
-import type { Dimension, EpochMs } from '@adcap/contracts';
-import { type Cap, type CompiledRules, capStanding, type Known, resolveLadder } from '@adcap/rule-engine';
+import { DIMENSIONS, type Dimension, type EpochMs, NO_VALUE, type ValueKey } from '@adcap/contracts';
+import {
+  type CompiledRules,
+  createTimeline,
+  evaluateAd,
+  type Reservation,
+  type View,
+  type WeighedCap,
+} from '@adcap/rule-engine';
+import { createExplanation, type ExplanationLine } from './explanation.ts';
 import { type KeyOf, toAd } from './to-ad.ts';
 
 /** The readable values of an impression. */
@@ -10,7 +18,10 @@ export type Watched = {
   industryIds: readonly string[];
 };
 
-/** Where one cap stands for one value at an instant. */
+/** An impression as it counts; its creative is readable where the history has it. */
+export type Counted = View & { creativeId: string | null };
+
+/** Where one cap stands for one value, and what counts in its window. */
 export type CapReport = {
   ruleId: string;
   dimension: Dimension;
@@ -20,42 +31,107 @@ export type CapReport = {
   used: number;
   reserved: number;
   remaining: number;
-  at: number;
+  at: EpochMs;
+  impressions: { at: EpochMs; creativeId: string | null }[];
+  reservations: { id: string; slot: number; breakAt: EpochMs }[];
 };
 
-const reportOf = (cap: Cap & { windowMs: number }, known: Known, at: EpochMs): CapReport => {
-  const { used, reserved, room, at: decidesAt } = capStanding(cap, known, at);
-  return {
-    ruleId: cap.rule.id,
-    dimension: cap.rule.dimension,
-    value: cap.value.value,
-    max: cap.max,
-    windowMs: cap.windowMs,
-    used,
-    reserved,
-    remaining: Math.max(0, room),
-    at: decidesAt,
+/** One ad that was watched: whether it would be allowed once more, and what became of every rule that names it. */
+export type AdReport = Watched & {
+  allowed: boolean;
+  remaining: number | null;
+  nextAllowedAt?: EpochMs;
+  rules: ExplanationLine[];
+};
+
+type Facts = { counted: readonly Counted[]; reservations: readonly Reservation[] };
+
+const keysIn = (view: View, dimension: Dimension): readonly ValueKey[] =>
+  dimension === 'industry' ? [...new Set(view.industries)] : [view[dimension]];
+
+/** What counts for each value, found once for all caps. */
+const byValue = <Item extends View>(views: readonly Item[]) => {
+  const lanes = new Map<string, Item[]>();
+  for (const view of views) {
+    for (const dimension of DIMENSIONS) {
+      for (const key of keysIn(view, dimension)) {
+        if (key === NO_VALUE) continue;
+        const name = `${dimension} ${key}`;
+        const lane = lanes.get(name);
+        if (lane === undefined) lanes.set(name, [view]);
+        else lane.push(view);
+      }
+    }
+  }
+  return ({ cap, standing }: WeighedCap & { cap: { windowMs: number } }): readonly Item[] =>
+    (lanes.get(`${cap.rule.dimension} ${cap.value.key}`) ?? []).filter(
+      ({ at }) => at > standing.at - cap.windowMs && at <= standing.at,
+    );
+};
+
+const createCapReports = ({ counted, reservations }: Facts) => {
+  const countedIn = byValue(counted);
+  const reservedIn = byValue(reservations);
+  return (weighed: WeighedCap & { cap: { windowMs: number } }): CapReport => {
+    const { cap, standing } = weighed;
+    return {
+      ruleId: cap.rule.id,
+      dimension: cap.rule.dimension,
+      value: cap.value.value,
+      max: cap.max,
+      windowMs: cap.windowMs,
+      used: standing.used,
+      reserved: standing.reserved,
+      remaining: Math.max(0, standing.room),
+      at: standing.at,
+      impressions: countedIn(weighed).map(({ at, creativeId }) => ({ at, creativeId })),
+      reservations: reservedIn(weighed).map(({ id, slot, at }) => ({ id, slot, breakAt: at })),
+    };
   };
 };
 
+const distinct = (history: readonly Watched[]): Watched[] => {
+  const ads = new Map<string, Watched>();
+  for (const { creativeId, campaignId, brandId, industryIds } of history) {
+    const name = JSON.stringify([creativeId, campaignId, brandId, industryIds]);
+    if (!ads.has(name)) ads.set(name, { creativeId, campaignId, brandId, industryIds });
+  }
+  return [...ads.values()];
+};
+
+const hasWindow = (weighed: WeighedCap): weighed is WeighedCap & { cap: { windowMs: number } } =>
+  weighed.cap.windowMs !== null;
+
 /**
- * Every cap with a window that would apply to one of the ads that the device has watched, once for each value, in the
- * order in which they were first met. Rules with `when` are left out: there is no context to judge them by.
+ * Every ad that the device has watched, with the fate of each rule that names one of its values; and every cap with a window that
+ * applies to one of them, once for each value, in the order in which they were first met. There is no context to judge
+ * `when` by: rules with one are told as not fitting.
  */
-export const reportCaps = (
+export const reportDevice = (
   rules: CompiledRules,
   history: readonly Watched[],
-  { at, known, keyOf }: { at: EpochMs; known: Known; keyOf: KeyOf },
-): CapReport[] => {
-  const reports = new Map<string, CapReport>();
-  for (const watched of history) {
+  { at, keyOf, ...facts }: Facts & { at: EpochMs; keyOf: KeyOf },
+): { ads: AdReport[]; caps: CapReport[] } => {
+  const known = { watched: createTimeline(facts.counted), reserved: createTimeline(facts.reservations) };
+  const reportOf = createCapReports(facts);
+  const caps = new Map<string, CapReport>();
+  const ads = distinct(history).map((watched): AdReport => {
+    const explanation = createExplanation();
     const ad = toAd({ ...watched, exempt: false }, keyOf);
-    for (const cap of resolveLadder(rules, ad, { at, context: {} }).caps) {
-      const name = JSON.stringify([cap.rule.id, cap.value.value]);
-      const { windowMs } = cap;
-      if (windowMs === null || reports.has(name)) continue;
-      reports.set(name, reportOf({ ...cap, windowMs }, known, at));
+    const { witness } = explanation;
+    const evaluation = evaluateAd(rules, ad, { at, context: {}, known, witness });
+    for (const weighed of evaluation.caps.filter(hasWindow)) {
+      const name = JSON.stringify([weighed.cap.rule.id, weighed.cap.value.value]);
+      if (!caps.has(name)) caps.set(name, reportOf(weighed));
     }
-  }
-  return [...reports.values()];
+    const { allowed, remaining, nextAllowedAt } = evaluation;
+    return {
+      ...watched,
+      allowed,
+      remaining,
+      ...(nextAllowedAt === undefined ? {} : { nextAllowedAt }),
+      rules: explanation.lines(evaluation, undefined),
+    };
+  });
+  return { ads, caps: [...caps.values()] };
 };

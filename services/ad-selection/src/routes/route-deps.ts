@@ -8,6 +8,7 @@ export type RouteDeps = {
   decider: DecideInTurn;
   store: PatientStore;
   rules: () => CompiledRules | undefined;
+  rulesAt: (at: EpochMs) => CompiledRules | undefined;
   nowMs: () => EpochMs;
   retentionMs: number;
   requireOperator: ReturnType<typeof requireRole>;

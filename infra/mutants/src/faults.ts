@@ -13,6 +13,10 @@ const WINDOW = 'packages/rule-engine/test/window.test.ts';
 const POD = 'packages/rule-engine/test/fill-pod.test.ts';
 const RULES = 'packages/rule-engine/test/parse-rule-set.test.ts';
 const CONTENTION = 'services/ad-selection/test/contention.integration.test.ts';
+const TIMED_POD = 'packages/rule-engine/test/timed-pod.property.test.ts';
+const EMPTY_SLOTS = 'services/ad-selection/test/domain/empty-slots.test.ts';
+const RULE_METRICS = 'services/ad-selection/test/metrics.integration.test.ts';
+const PAST_RULES = 'packages/rules-feed/test/past-rules.test.ts';
 const FINGERPRINTS = 'packages/identity/test/identity.test.ts';
 
 /** One-line faults that systems of this kind really have, each with the test that must notice it. */
@@ -198,6 +202,34 @@ export const FAULTS: readonly Fault[] = [
     find: 'return unheld(outcome.failed)',
     replace: 'return open(ask, outcome.failed)',
     test: CONTENTION,
+  },
+  {
+    name: 'the seconds of earlier rounds and placed ads are not counted',
+    file: `${ENGINE}/fill-pod.ts`,
+    find: 'this.#durationMs + durationMs > podDurationMs',
+    replace: 'durationMs > podDurationMs',
+    test: TIMED_POD,
+  },
+  {
+    name: 'one candidate left over is told as the reason of every empty slot',
+    file: `${SELECTION}/domain/empty-slots.ts`,
+    find: 'position < causes.size ? shared : NOBODY',
+    replace: 'shared',
+    test: EMPTY_SLOTS,
+  },
+  {
+    name: 'a repeated answer is counted again for each rule',
+    file: `${SELECTION}/metrics.ts`,
+    find: 'if (isRepeat) return;',
+    replace: '',
+    test: RULE_METRICS,
+  },
+  {
+    name: 'a version of the rules that is missing is taken for the one before it',
+    file: 'packages/rules-feed/src/past-rules.ts',
+    find: 'return isWhole ? this.#compiled(found) : undefined;',
+    replace: 'return this.#compiled(found);',
+    test: PAST_RULES,
   },
   {
     name: 'the slot dropped from the fingerprint of a break',

@@ -102,20 +102,28 @@ export const decisionOf = (candidates: number, explain: Ask['explain'] = 'nothin
   return () => tell(ask, decide(ask, KNOWLEDGE, SETTING), told);
 };
 
-const ROUNDS = 9;
-const ROUND_MS = 200;
+const ROUNDS = 15;
+const ROUND_MS = 60;
 
-/** Microseconds a call, the least of several rounds: whatever else the machine does only ever adds. */
-export const microseconds = (work: () => unknown): number => {
-  let least = Infinity;
+const once = (work: () => unknown): number => {
+  const begun = performance.now();
+  let calls = 0;
+  while (performance.now() - begun < ROUND_MS) {
+    for (let call = 0; call < 20; call += 1) work();
+    calls += 20;
+  }
+  return ((performance.now() - begun) * 1_000) / calls;
+};
+
+/**
+ * Microseconds a call of each, in turns, the least of several: whatever else the machine does only ever adds, and adds to
+ * all of them.
+ */
+export const microseconds = (...works: readonly (() => unknown)[]): number[] => {
+  const least = works.map(() => Infinity);
   for (let round = 0; round < ROUNDS; round += 1) {
-    const begun = performance.now();
-    let calls = 0;
-    while (performance.now() - begun < ROUND_MS) {
-      for (let call = 0; call < 20; call += 1) work();
-      calls += 20;
-    }
-    least = Math.min(least, ((performance.now() - begun) * 1_000) / calls);
+    for (const [index, work] of works.entries())
+      least[index] = Math.min(least[index] ?? Infinity, once(work));
   }
   return least;
 };

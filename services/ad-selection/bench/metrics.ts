@@ -14,12 +14,15 @@ for (const candidates of [20, 100]) {
   const decide = decisionOf(candidates);
   const selection = decide();
   const caps = selection.judged.flatMap(({ evaluation }) => evaluation.caps);
-  const decided = microseconds(decide);
-  const counted = microseconds(() => metrics.decided(selection));
-  const naively = microseconds(() => {
+  const naively = () => {
     for (const { cap } of caps) naive.inc({ rule: cap.rule.id });
-  });
+  };
+  const [decided = NaN, counted = NaN, each = NaN] = microseconds(
+    decide,
+    () => metrics.decided(selection),
+    naively,
+  );
   say(
-    `${candidates} candidates, ${caps.length} caps: ${decided.toFixed(0)} µs to decide, ${counted.toFixed(1)} µs to count; ${naively.toFixed(1)} µs for an increment each`,
+    `${candidates} candidates, ${caps.length} caps: ${decided.toFixed(0)} µs to decide, ${counted.toFixed(1)} µs to count; ${each.toFixed(1)} µs for an increment each`,
   );
 }

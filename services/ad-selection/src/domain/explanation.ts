@@ -20,6 +20,56 @@ const countedBy = ({ cap, standing }: WeighedCap, known: Known): EpochMs[] =>
 
 type Note = { bound: Bound; fate: RuleFate; because: CompiledRule | undefined };
 
+const RUNGS = {
+  generic: {
+    creative: 'generic creative',
+    campaign: 'generic campaign',
+    brand: 'generic brand',
+    industry: 'generic industry',
+  },
+  specific: {
+    creative: 'specific creative',
+    campaign: 'specific campaign',
+    brand: 'specific brand',
+    industry: 'specific industry',
+  },
+} as const;
+
+const isSame = (one: Bound, other: Bound): boolean =>
+  one.rule === other.rule && one.value.value === other.value.value;
+
+const addCounts = (line: ExplanationLine, weighed: WeighedCap, known: Known | undefined): void => {
+  const { cap, standing } = weighed;
+  line['max'] = cap.max;
+  line['windowMs'] = cap.windowMs;
+  line['used'] = standing.used;
+  line['reserved'] = standing.reserved;
+  line['remaining'] = Math.max(0, standing.room);
+  line['at'] = standing.at;
+  if (known !== undefined) line['impressions'] = countedBy(weighed, known);
+};
+
+const lineOf = (
+  { bound, fate, because }: Note,
+  evaluation: Evaluation,
+  known: Known | undefined,
+): ExplanationLine => {
+  const { rule, value } = bound;
+  const line: ExplanationLine = {
+    ruleId: rule.id,
+    rung: RUNGS[rule.value === undefined ? 'generic' : 'specific'][rule.dimension],
+    value: value.value,
+    limit: rule.limit.kind,
+    fate,
+  };
+  if (because !== undefined) line['because'] = because.id;
+  const weighed = fate === 'applies' ? evaluation.caps.find(({ cap }) => isSame(cap, bound)) : undefined;
+  if (weighed !== undefined) addCounts(line, weighed, known);
+  if (fate === 'shadow')
+    line['wouldBlock'] = evaluation.shadowBlocked.some((blocked) => isSame(blocked, bound));
+  return line;
+};
+
 /** Listens to a walk down the ladder and says afterwards what it heard. */
 export const createExplanation = (): {
   witness: Witness;
@@ -28,40 +78,6 @@ export const createExplanation = (): {
   const notes: Note[] = [];
   return {
     witness: (bound, fate, because) => void notes.push({ bound, fate, because }),
-    lines: (evaluation, known) =>
-      notes.map(({ bound, fate, because }) => {
-        const weighed =
-          fate === 'applies'
-            ? evaluation.caps.find(
-                ({ cap }) => cap.rule === bound.rule && cap.value.value === bound.value.value,
-              )
-            : undefined;
-        return {
-          ruleId: bound.rule.id,
-          rung: `${bound.rule.value === undefined ? 'generic' : 'specific'} ${bound.rule.dimension}`,
-          value: bound.value.value,
-          limit: bound.rule.limit.kind,
-          fate,
-          ...(because === undefined ? {} : { because: because.id }),
-          ...(weighed === undefined
-            ? {}
-            : {
-                max: weighed.cap.max,
-                windowMs: weighed.cap.windowMs,
-                used: weighed.standing.used,
-                reserved: weighed.standing.reserved,
-                remaining: Math.max(0, weighed.standing.room),
-                at: weighed.standing.at,
-                ...(known === undefined ? {} : { impressions: countedBy(weighed, known) }),
-              }),
-          ...(fate === 'shadow'
-            ? {
-                wouldBlock: evaluation.shadowBlocked.some(
-                  ({ rule, value }) => rule === bound.rule && value.value === bound.value.value,
-                ),
-              }
-            : {}),
-        };
-      }),
+    lines: (evaluation, known) => notes.map((note) => lineOf(note, evaluation, known)),
   };
 };

@@ -107,13 +107,4 @@ describe('metrics', () => {
     selection.setRules(undefined);
     expect(ruleLines(await selection.registry.metrics())).toEqual([]);
   });
-
-  test('what was decided under a set that is gone leaves nothing', async ({ selection }) => {
-    selection.setRules(rulesOf([{ id: 'old', dimension: 'creative', limit: cap(1, '60m') }]));
-    const ask = { deviceId: 'd1', breakId: 'b', breakAt: Date.now(), candidates: [{ creativeId: 'c1' }] };
-    const answer = selection.select(ask);
-    selection.setRules(rulesOf([{ id: 'new', dimension: 'creative', limit: cap(1, '60m') }]));
-    await answer;
-    expect(ruleLines(await selection.registry.metrics()).join()).not.toContain('old');
-  });
 });

@@ -130,6 +130,7 @@ const openConsumer = <Config extends ConsumerConfig>(
         await usable;
         return applied.read();
       },
+      noteCaughtUp: (beat) => applied.noteCaughtUp(beat),
     },
     onFatal: parts.fail,
     clock: { now: () => clock.nowMs() },

@@ -39,8 +39,19 @@ export type BatchHandler<Event> = {
 
 /** The applied offsets that a store keeps beside the data. */
 export type AppliedPositions = {
-  /** Rises whenever the store may have become another one: at every reconnect. */
+  /** Rises whenever the store may have become another one: at every reconnect, and when it lost what was written. */
   epoch(): number;
   /** Partition to the next offset to apply; a partition that is absent was never applied. */
   read(): Promise<ReadonlyMap<number, bigint>>;
+  /**
+   * Called about once a second, never while a batch of one of these partitions is being applied: how many partitions the
+   * topic has, and which had nothing left to apply at `asOfMs`. The place to notice that the store has lost what was
+   * written to it, and to raise the epoch. A throw is a beat missed.
+   */
+  noteCaughtUp?(beat: {
+    epoch: number;
+    asOfMs: number;
+    partitions: number;
+    caughtUp: readonly { partition: number; nextOffset: bigint }[];
+  }): Promise<void>;
 };

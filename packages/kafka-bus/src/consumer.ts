@@ -3,6 +3,7 @@ import type { AppliedPositions, BatchHandler } from './batch-handler.ts';
 import { BatchRunner, type ConsumerMetrics } from './batch-runner.ts';
 import { isRetryableBusError } from './bus-errors.ts';
 import { type BusSettings, type Clock, systemClock } from './bus-settings.ts';
+import { startCatchUpBeat } from './catch-up-beat.ts';
 import type { DeadLetterSettings } from './dead-letter.ts';
 import { GroupSession } from './group-session.ts';
 import { type PartitionProgress, ProgressBook } from './progress.ts';
@@ -113,6 +114,16 @@ export const runConsumer = <Event>(options: ConsumerOptions<Event>): Consumer =>
   const endPoll = setInterval(() => {
     offsets.ofGroup(groupId, topic).then(notePositions, () => {});
   }, END_POLL_MS);
+  const { positions } = options;
+  const stopBeat =
+    positions?.noteCaughtUp === undefined
+      ? undefined
+      : startCatchUpBeat({
+          positions,
+          ends: () => offsets.ends(topic),
+          atEnd: (ends) => session?.atEnd(ends),
+          clock: settings.clock,
+        });
   const consuming = consume();
 
   const stopConsuming = async (): Promise<void> => {
@@ -126,7 +137,7 @@ export const runConsumer = <Event>(options: ConsumerOptions<Event>): Consumer =>
     close: async () => {
       clearInterval(endPoll);
       await stopConsuming();
-      await offsets.close();
+      await Promise.all([stopBeat?.(), offsets.close()]);
     },
     progress: () => progress.snapshot(),
     isStuck: (nowMs, limitMs) => progress.isStuck(nowMs, limitMs),

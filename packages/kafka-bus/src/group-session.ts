@@ -2,11 +2,13 @@ import type { EachBatchPayload, Batch as KafkaBatch, Consumer as KafkaConsumer }
 import type { BatchRunner, Stretch } from './batch-runner.ts';
 import { brokerErrorType } from './bus-errors.ts';
 import type { BusSettings, Clock } from './bus-settings.ts';
+import type { AtEnd } from './catch-up-beat.ts';
 import { createKafkaClient, type KafkaClient, METADATA_MAX_AGE_MS } from './kafka-client.ts';
 import { OffsetCommits } from './offset-commits.ts';
 import { type Admission, PositionGate, type PositionGateOptions } from './position-gate.ts';
 import type { ProgressBook } from './progress.ts';
 import { toRawMessage } from './raw-message.ts';
+import type { PartitionEnds } from './topic-offsets.ts';
 
 export type GroupSessionOptions<Event> = {
   bus: BusSettings;
@@ -43,6 +45,8 @@ export class GroupSession<Event> {
   readonly #commits: OffsetCommits;
   readonly #stop = new AbortController();
   readonly #ended = Promise.withResolvers<unknown>();
+  /** The partitions of which a batch is being applied. */
+  readonly #inHand = new Set<number>();
   #isJoined = false;
   #hasJoined = false;
   #lastActivityMs: number;
@@ -117,6 +121,13 @@ export class GroupSession<Event> {
     this.#ended.resolve(undefined);
   }
 
+  /** The partitions of this member that have nothing left to apply, none of them in the middle of a batch. */
+  atEnd(ends: ReadonlyMap<number, PartitionEnds>): AtEnd | undefined {
+    const found = this.#isJoined ? this.#gate.atEnd(ends) : undefined;
+    if (found === undefined) return undefined;
+    return { ...found, partitions: found.partitions.filter(({ partition }) => !this.#inHand.has(partition)) };
+  }
+
   #listen(): void {
     const { events } = this.#consumer;
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => {
@@ -175,12 +186,15 @@ export class GroupSession<Event> {
         over.abort();
       });
     }, heartbeatMs(this.#options.sessionTimeoutMs));
+    const { partition } = payload.batch;
+    this.#inHand.add(partition);
     try {
       await this.#applyBatch(payload, AbortSignal.any([over.signal, this.#stop.signal]));
     } catch (error) {
       this.stop();
       this.#options.onBug(error);
     } finally {
+      this.#inHand.delete(partition);
       clearInterval(heartbeat);
       over.abort();
     }

@@ -13,6 +13,7 @@ export {
 export { type Consumer, type ConsumerOptions, runConsumer } from './consumer.ts';
 export type { DeadLetterSettings } from './dead-letter.ts';
 export { deadLetter, drop, type Outcome, ok, retry } from './outcome.ts';
+export { createPartitionOf } from './partition-of.ts';
 export { createProducer, type Producer, type ProducerOptions } from './producer.ts';
 export type { PartitionProgress } from './progress.ts';
 export { brokersAnswer, createMissingTopics, deleteTopics, type TopicSpec } from './topic-admin.ts';

@@ -2,6 +2,7 @@ import { type Backoff, backoffDelayMs, DEFAULT_BACKOFF, pause, settledOrAborted 
 import type { AppliedPositions } from './batch-handler.ts';
 import { bounded } from './bounded.ts';
 import type { BusLogger } from './bus-settings.ts';
+import type { AtEnd } from './catch-up-beat.ts';
 import type { GroupOffsets, PartitionEnds } from './topic-offsets.ts';
 
 export type PositionGateOptions = {
@@ -85,6 +86,15 @@ export class PositionGate {
     if (!this.isCurrent(admission)) return false;
     if (this.#options.applied !== undefined) this.#expected.set(partition, nextOffset);
     return true;
+  }
+
+  /** The partitions that have nothing before these ends left to apply; undefined while their places are not known. */
+  atEnd(ends: ReadonlyMap<number, PartitionEnds>): AtEnd | undefined {
+    if (this.#options.signal.aborted || !this.#isPositioned()) return undefined;
+    const partitions = [...this.#expected]
+      .filter(([partition, nextOffset]) => nextOffset >= (ends.get(partition)?.high ?? nextOffset + 1n))
+      .map(([partition, nextOffset]) => ({ partition, nextOffset }));
+    return { epoch: this.#epoch(), partitions };
   }
 
   #epoch(): number {

@@ -110,6 +110,25 @@ describe('PositionGate', () => {
     stop.abort();
   });
 
+  test('tells which partitions are applied up to their ends, while their places are known', async () => {
+    const { gate, world, signal, stop } = openGate({ applied: 60n, committed: 60n });
+    const ends = (high: bigint) => new Map([[0, { low: 0n, high }]]);
+    gate.assign([0]);
+    expect(gate.atEnd(ends(60n))).toBeUndefined();
+    const admission = await gate.admit(0, 60n, signal);
+    if (admission === undefined) throw new Error('not admitted');
+    const atSixty = { epoch: 1, partitions: [{ partition: 0, nextOffset: 60n }] };
+    expect([gate.atEnd(ends(60n)), gate.atEnd(ends(61n))]).toEqual([atSixty, { epoch: 1, partitions: [] }]);
+    gate.advance(admission, 0, 61n);
+    expect(gate.atEnd(ends(61n))?.partitions).toEqual([{ partition: 0, nextOffset: 61n }]);
+    expect(gate.atEnd(new Map())?.partitions).toEqual([]);
+    world.epoch += 1;
+    expect(gate.atEnd(ends(61n))).toBeUndefined();
+    stop.abort();
+    await gate.admit(0, 60n, signal);
+    expect(gate.atEnd(ends(61n))).toBeUndefined();
+  });
+
   test('does not wait for what retention has removed', async () => {
     const { gate, world, signal, stop } = openGate({ applied: 60n, committed: 60n });
     gate.assign([0]);

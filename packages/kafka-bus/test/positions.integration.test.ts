@@ -1,5 +1,6 @@
 import { test, waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
+import type { AppliedPositions } from '../src/batch-handler.ts';
 import { consumerBench, countingStore, ids } from './consumer-bench.ts';
 import { groupLag } from './kafka-topics.ts';
 
@@ -74,6 +75,41 @@ describe('a store that comes back older than the offsets (law 15)', () => {
     await publishing;
     await waitFor(() => [...all, ...more].every((id) => counting.counts.has(id)), { what: 'every view' });
     expect(lost()).toEqual([]);
+    await bench.close();
+  });
+
+  test('under a consumer that is idle is told once a second what is applied, and filled again when it raises its epoch', async ({
+    kafkaBrokers,
+    topicPrefix,
+  }) => {
+    const bench = await consumerBench(kafkaBrokers, topicPrefix, 2);
+    const counting = countingStore();
+    const all = ids('view', 100);
+    await bench.publish(all);
+    const beats: Parameters<NonNullable<AppliedPositions['noteCaughtUp']>>[0][] = [];
+    bench.consume('g', counting.handler, {
+      positions: {
+        ...counting.positions,
+        noteCaughtUp: (beat) => {
+          beats.push(beat);
+          // As a store does that no longer has what was written to it.
+          const isLost = beat.caughtUp.some(({ partition, nextOffset }) => {
+            const stored = counting.applied.get(partition);
+            return stored !== undefined && stored !== nextOffset;
+          });
+          if (isLost) counting.store.epoch += 1;
+          return Promise.resolve();
+        },
+      },
+    });
+    const isAtEnd = (): boolean => beats.at(-1)?.caughtUp.length === 2;
+    await waitFor(() => counting.counts.size === 100 && isAtEnd(), { what: 'a beat of both partitions' });
+    expect(beats.at(-1)).toMatchObject({ epoch: 1, partitions: 2 });
+    const stored = new Map(counting.applied);
+    expect(new Map(beats.at(-1)?.caughtUp.map((at) => [at.partition, at.nextOffset]))).toEqual(stored);
+    counting.counts.clear();
+    for (const partition of stored.keys()) counting.applied.set(partition, 0n);
+    await waitFor(() => counting.counts.size === 100, { what: 'every view again' });
     await bench.close();
   });
 

@@ -1,8 +1,9 @@
 import type { ImpressionEvent } from '@adcap/contracts';
 import { deviceTag } from '@adcap/identity';
+import { advanceOffset } from './advance-offset.ts';
 import { type ApplyResult, applyResultOf, failedResult, isRetryable } from './apply-result.ts';
 import type { DeviceKeys, Keys } from './keys.ts';
-import { clientOf, inOneWrite, type RedisConnection } from './redis-connection.ts';
+import { inOneWrite, type RedisConnection } from './redis-connection.ts';
 
 /** Consecutive impressions of one partition, and the offset after them. */
 export type ImpressionBatch = {
@@ -31,7 +32,7 @@ export type ApplyToDevice = (keys: DeviceKeys, events: readonly ImpressionEvent[
 /** A device that sends thousands at once gets several calls: no script may hold up the others for long. */
 const EVENTS_PER_CALL = 128;
 
-const OTHER_EPOCH = 'Redis was reconnected since the partition was positioned';
+const OTHER_EPOCH = 'Redis was reconnected or emptied since the partition was positioned';
 
 type Placed = { event: ImpressionEvent; index: number };
 
@@ -70,14 +71,6 @@ export const createImpressionWriter = (
     }
   };
 
-  const writeApplied = async ({
-    group,
-    partition,
-    nextOffset,
-  }: ImpressionBatch['applied']): Promise<void> => {
-    await clientOf(connection).hset(keys.applied(group), String(partition), String(nextOffset));
-  };
-
   return {
     applyBatch: async ({ events, applied }) => {
       const retryAll = (error: unknown): ApplyResult[] =>
@@ -94,14 +87,17 @@ export const createImpressionWriter = (
       // 2. The applied offset, on the same connection and only now: in one write with the data, a device that was
       //    refused (OOM, READONLY) would lie before the offset and never be read again. A crash before it: as above. A
       //    Redis that comes back older has lost the end of both, never the data alone; one that came back between the
-      //    two has another epoch, and there the offset would hide what it lost.
+      //    two has another epoch, and there the offset would hide what it lost. One that lost its data under this very
+      //    connection does not have the offset that was written last, and refuses this one.
       if (isOtherEpoch()) return retryAll(new Error(OTHER_EPOCH));
+      const { group, ...step } = applied;
+      const asOfMs = events.at(-1)?.receivedAt;
       try {
-        await writeApplied(applied);
+        const isMoved = await advanceOffset(connection, keys.applied(group), { ...step, asOfMs });
+        return isMoved ? results : retryAll(new Error(OTHER_EPOCH));
       } catch (error) {
         return retryAll(error);
       }
-      return results;
     },
   };
 };

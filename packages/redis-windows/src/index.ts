@@ -1,4 +1,4 @@
-export type { AppliedOffsets } from './applied-offsets.ts';
+export type { AppliedOffsets, CaughtUp } from './applied-offsets.ts';
 export { createAppliedOffsets } from './applied-offsets.ts';
 export type { ApplyResult } from './apply-result.ts';
 export * from './cleaner.ts';

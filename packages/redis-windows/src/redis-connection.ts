@@ -20,7 +20,10 @@ export type ConnectionOptions = {
  * once and never sent again behind the caller's back: a write replayed after its deadline would be a phantom.
  */
 export type RedisConnection = {
-  /** Rises with every new ready connection; behind a higher one Redis may have come back older. 0: never connected. */
+  /**
+   * Rises with every new ready connection, and when Redis no longer has what was written to it: behind a higher one it
+   * may have come back older. 0: never connected.
+   */
   epoch(): number;
   isReady(): boolean;
   /** Resolves once commands can be sent; rejects when the connection is closed or the signal aborts first. */
@@ -38,6 +41,14 @@ const OLDEST_VERSION = [6, 2] as const;
 const REFUSED = /^(NOPERM|ERR unknown command)/;
 
 const clients = new WeakMap<RedisConnection, Redis>();
+const epochRaisers = new WeakMap<RedisConnection, (epoch: number) => void>();
+
+/**
+ * Treats what is behind the connection as another Redis from now on, once for each epoch: what had been written is not
+ * there, though the connection never broke.
+ */
+export const raiseEpoch = (connection: RedisConnection, epoch: number): void =>
+  epochRaisers.get(connection)?.(epoch);
 
 /** The client behind a connection, for this package alone. */
 export const clientOf = (connection: RedisConnection): Redis => {
@@ -167,5 +178,10 @@ export const connectRedis = (options: ConnectionOptions): RedisConnection => {
     },
   };
   clients.set(connection, client);
+  epochRaisers.set(connection, (seen) => {
+    if (seen !== epoch) return;
+    epoch += 1;
+    logger.warn({ connection: name, epoch }, 'Redis has lost what was written to it, reading it again');
+  });
   return connection;
 };

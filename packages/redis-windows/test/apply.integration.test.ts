@@ -249,7 +249,10 @@ describe.for(['window', 'history'] as const)('the %s', (kind) => {
       events: [anImpression({ at: now })],
       applied: { ...applied, nextOffset: 9_007_199_254_740_993n },
     });
-    expect(await redis.hgetall(stores.keys.applied('g'))).toEqual({ 3: '9007199254740993' });
+    expect(await redis.hgetall(stores.keys.applied('g'))).toEqual({
+      3: '9007199254740993',
+      '3:at': String(now),
+    });
   });
 
   test('writes nothing in another epoch than the one in which the partition was positioned', async ({

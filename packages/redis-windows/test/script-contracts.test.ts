@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { REFUSALS, refusalOf } from '../src/script-codes.ts';
+import { advanceApplied } from '../src/scripts/advance-applied.ts';
 import { applyHistory } from '../src/scripts/apply-history.ts';
 import { applyWindow } from '../src/scripts/apply-window.ts';
 import { commitReservations } from '../src/scripts/commit-reservations.ts';
@@ -11,6 +12,7 @@ import { releaseBreak } from '../src/scripts/release-break.ts';
 import { trimDevice } from '../src/scripts/trim-device.ts';
 
 const scripts = [
+  advanceApplied,
   applyHistory,
   applyWindow,
   commitReservations,

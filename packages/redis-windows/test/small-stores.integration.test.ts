@@ -1,5 +1,7 @@
+import type { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
 import { createAppliedOffsets, createDoneMarks, createRulesCache } from '../src/index.ts';
+import { anImpression } from './an-impression.ts';
 import { apply, test } from './stores.ts';
 
 describe('done marks', () => {
@@ -82,8 +84,76 @@ describe('applied offsets', () => {
 
   test('are moved by a consumer of its own kind in the epoch of its position alone', async ({ stores }) => {
     const offsets = createAppliedOffsets(stores.connection, stores.keys, 'g');
-    expect(await offsets.write(3, 9_007_199_254_740_993n, offsets.epoch())).toBe(true);
-    expect(await offsets.write(3, 8n, offsets.epoch() + 1)).toBe(false);
+    const step = { partition: 3, nextOffset: 9_007_199_254_740_993n, asOfMs: undefined };
+    expect(await offsets.write({ ...step, epoch: offsets.epoch() })).toBe(true);
+    expect(await offsets.write({ ...step, nextOffset: 8n, epoch: offsets.epoch() + 1 })).toBe(false);
     expect(await offsets.read()).toEqual(new Map([[3, 9_007_199_254_740_993n]]));
+  });
+
+  const step = { partition: 0, nextOffset: 5n, asOfMs: undefined };
+
+  test('carry the receive time of the last event: it never goes back, and never lies ahead of the server', async ({
+    stores,
+    redis,
+  }) => {
+    const offsets = createAppliedOffsets(stores.connection, stores.keys, 'g');
+    const epoch = offsets.epoch();
+    const asOf = () => redis.hget(stores.keys.applied('g'), '0:at');
+    const now = Date.now();
+    const events = [
+      anImpression({ at: now, receivedAt: 2_000 }),
+      anImpression({ at: now, receivedAt: 3_000 }),
+    ];
+    await stores.window.applyBatch({ events, applied: { group: 'g', partition: 0, nextOffset: 2n, epoch } });
+    expect(await asOf()).toBe('3000');
+    await offsets.write({ ...step, asOfMs: 1_000, epoch });
+    await offsets.write({ ...step, epoch });
+    expect(await asOf()).toBe('3000');
+    const before = Date.now();
+    await offsets.write({ ...step, asOfMs: before + 86_400_000, epoch });
+    expect(Number(await asOf())).toBeLessThan(before + 60_000);
+    expect(await offsets.read()).toEqual(new Map([[0, 5n]]));
+  });
+
+  test.for<[string, (redis: Redis, key: string) => Promise<unknown>]>([
+    ['emptied', (redis, key) => redis.del(key)],
+    ['restored from an older copy', (redis, key) => redis.hset(key, '0', '4')],
+  ])(
+    'of a Redis that was %s under the connection are noticed by the next write, once',
+    async ([, lose], { stores, redis }) => {
+      const offsets = createAppliedOffsets(stores.connection, stores.keys, 'g');
+      const epoch = offsets.epoch();
+      await offsets.write({ ...step, epoch });
+      await lose(redis, stores.keys.applied('g'));
+      const applied = { group: 'g', partition: 0, nextOffset: 6n, epoch };
+      const results = await Promise.all([
+        stores.window.applyBatch({ events: [anImpression({ at: Date.now() })], applied }),
+        stores.window.applyBatch({ events: [anImpression({ at: Date.now() })], applied }),
+      ]);
+      expect(results.flat()).toMatchObject(Array(2).fill({ kind: 'failed', retryable: true }));
+      expect(offsets.epoch()).toBe(epoch + 1);
+      expect((await offsets.read()).get(0)).not.toBe(6n);
+      expect(await offsets.write({ ...step, epoch: epoch + 1 })).toBe(true);
+    },
+  );
+
+  test('of an idle partition are kept fresh by the heartbeat, which notices a loss as well', async ({
+    stores,
+    redis,
+  }) => {
+    const offsets = createAppliedOffsets(stores.connection, stores.keys, 'g');
+    const epoch = offsets.epoch();
+    await offsets.write({ ...step, asOfMs: 1_000, epoch });
+    const beat = { asOfMs: 9_000, partitions: 3, caughtUp: [{ partition: 0, nextOffset: 5n }] };
+    await offsets.noteCaughtUp({ ...beat, epoch });
+    expect(await redis.hgetall(stores.keys.applied('g'))).toEqual({
+      '0': '5',
+      '0:at': '9000',
+      partitions: '3',
+    });
+    await redis.del(stores.keys.applied('g'));
+    await offsets.noteCaughtUp({ ...beat, epoch });
+    expect(offsets.epoch()).toBe(epoch + 1);
+    expect(await offsets.read()).toEqual(new Map());
   });
 });

@@ -12,7 +12,7 @@ import {
   startConsumer,
 } from '@adcap/impression-consumer/testing';
 import { loadConfig } from '@adcap/service-runtime';
-import { test, waitFor } from '@adcap/testkit';
+import { startOwnRedis, test, waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
 import { configSchema } from '../src/config.ts';
 import { historyConsumer } from '../src/history-consumer.ts';
@@ -87,6 +87,35 @@ describe('the history consumer', () => {
       });
     await holds('tv-three', 3);
     await holds('tv-once', 1);
+    expect(history.failures).toEqual([]);
+  });
+
+  test('law 15: a Redis that is emptied while nobody watches is filled again, over the same connection', async ({
+    ownClient,
+    kafkaBrokers,
+    keyPrefix,
+    topicPrefix,
+    topics: _topics,
+  }) => {
+    await using own = await startOwnRedis();
+    const redis = ownClient(own.address);
+    const servers = { redisUrl: own.address, kafkaBrokers, keyPrefix, topicPrefix };
+    const events = devices('tv', 30).map((deviceId) => anImpression({ deviceId }));
+    const areThere = (what: string) =>
+      waitFor(
+        async () => {
+          const held = await Promise.all(
+            events.map(({ deviceId }) => instantsIn(redis, keysOf(servers, deviceId).history)),
+          );
+          return held.every(([at], index) => at === events[index]?.at);
+        },
+        { what },
+      );
+    await using history = await start(servers);
+    await publishEvents(servers, events);
+    await areThere('every impression');
+    await redis.flushall();
+    await areThere('every impression again');
     expect(history.failures).toEqual([]);
   });
 

@@ -11,6 +11,7 @@ import {
   type Servers,
   startConsumer,
 } from '@adcap/impression-consumer/testing';
+import { createKeys } from '@adcap/redis-windows';
 import { loadConfig } from '@adcap/service-runtime';
 import { test as base, startOwnRedis, waitFor } from '@adcap/testkit';
 import { Redis } from 'ioredis';
@@ -114,23 +115,78 @@ describe('the quota consumer', () => {
     expect(results?.values.map(({ labels, value }) => [labels['result'], value])).toEqual([['new', 20]]);
   });
 
-  test('law 15: a Redis that lost everything is filled again without new traffic', async ({ servers }) => {
+  test.for<[string, (redis: Redis) => Promise<unknown>]>([
+    // As after a failover to an empty replica: the data and the applied offsets are gone, the connections break.
+    [
+      'with its connections',
+      async (redis) => {
+        await redis.flushall();
+        await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      },
+    ],
+    ['under connections that hold', (redis) => redis.flushall()],
+  ])(
+    'law 15: a Redis that lost everything %s is filled again without new traffic',
+    async ([, lose], { servers }) => {
+      await using own = await startOwnRedis();
+      const redis = new Redis(own.address);
+      const there = { ...servers, redisUrl: own.address };
+      const events = range(50).map((index) => anImpression({ deviceId: `tv-${index}` }));
+      await using quota = await start(there);
+      await publishEvents(there, events);
+      for (const event of events) await windowHolds(redis, keysOf(there, event.deviceId).window, [event.at]);
+      await waitFor(() => lagOf(quota) === 0, { what: 'lag 0' });
+
+      await lose(redis);
+
+      for (const event of events) await windowHolds(redis, keysOf(there, event.deviceId).window, [event.at]);
+      expect(quota.failures).toEqual([]);
+      redis.disconnect();
+    },
+  );
+
+  test('law 15: a Redis put back to an older copy by hand, under traffic and a connection that holds, loses nothing', async ({
+    servers,
+  }) => {
     await using own = await startOwnRedis();
     const redis = new Redis(own.address);
     const there = { ...servers, redisUrl: own.address };
-    const events = range(50).map((index) => anImpression({ deviceId: `tv-${index}` }));
+    const event = (index: number) => anImpression({ deviceId: `tv-${index % 20}` });
+    const events = range(40).map(event);
     await using quota = await start(there);
     await publishEvents(there, events);
-    for (const event of events) await windowHolds(redis, keysOf(there, event.deviceId).window, [event.at]);
     await waitFor(() => lagOf(quota) === 0, { what: 'lag 0' });
+    const copy = await Promise.all(
+      (await redis.keys('*')).map(async (key) => ({ key, dump: await redis.dumpBuffer(key) })),
+    );
+    const later = range(40).map(event);
+    await publishEvents(there, later);
+    await waitFor(() => lagOf(quota) === 0, { what: 'lag 0 again' });
 
-    // As after a failover to an empty replica: the data and the applied offsets are gone, the connections break.
-    await redis.flushall();
-    await redis.call('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+    const restore = redis.multi().flushall();
+    for (const { key, dump } of copy) if (dump !== null) restore.restore(key, 0, dump);
+    await restore.exec();
+    const last = range(20).map(event);
+    await publishEvents(there, last);
 
-    for (const event of events) await windowHolds(redis, keysOf(there, event.deviceId).window, [event.at]);
-    expect(quota.failures).toEqual([]);
+    const all = [...events, ...later, ...last];
+    for (const deviceId of new Set(all.map((one) => one.deviceId))) {
+      const instants = all.filter((one) => one.deviceId === deviceId).map(({ at }) => at);
+      await windowHolds(redis, keysOf(there, deviceId).window, instants);
+    }
     redis.disconnect();
+  });
+
+  test('tells up to when it has applied each partition, though nobody watches', async ({
+    redis,
+    servers,
+  }) => {
+    await using _quota = await start(servers);
+    const applied = createKeys(servers.keyPrefix).applied(`${servers.topicPrefix}quota`);
+    const asOf = async (partition: number) => Number(await redis.hget(applied, `${partition}:at`));
+    await waitFor(async () => (await redis.hget(applied, 'partitions')) === '3', { what: 'a heartbeat' });
+    const first = await waitFor(async () => (await asOf(2)) || undefined, { what: 'the first instant' });
+    await waitFor(async () => (await asOf(2)) > first, { what: 'a later instant' });
   });
 
   test('refuses a Redis that may evict what it counts', async ({ servers }) => {

@@ -17,15 +17,18 @@ type Deps = {
   cleanupMetrics: Pick<CleanupMetrics, 'noteFreed' | 'noteTrims'>;
 };
 
-const OTHER_EPOCH = 'Redis was reconnected since the partition was positioned';
+const OTHER_EPOCH = 'Redis was reconnected or emptied since the partition was positioned';
 
 /** Why the applied offset could not be moved; undefined when it was. */
 const moveOffset = async (
   offsets: Deps['offsets'],
-  { partition, nextOffset, epoch }: Batch<ImpressionEvent>,
+  { partition, nextOffset, epoch, events }: Batch<ImpressionEvent>,
 ): Promise<unknown> => {
+  const asOfMs = events.at(-1)?.event.receivedAt;
   try {
-    return (await offsets.write(partition, nextOffset, epoch)) ? undefined : new Error(OTHER_EPOCH);
+    return (await offsets.write({ partition, nextOffset, asOfMs, epoch }))
+      ? undefined
+      : new Error(OTHER_EPOCH);
   } catch (error) {
     return error;
   }

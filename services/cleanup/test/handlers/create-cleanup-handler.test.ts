@@ -28,7 +28,7 @@ const someHandler = (faults: Readonly<Record<string, Error>> = {}) => {
       },
     },
     offsets: {
-      write: async (partition, nextOffset, epoch) => {
+      write: async ({ partition, nextOffset, epoch }) => {
         if (seen.offsetError !== undefined) throw seen.offsetError;
         if (epoch !== seen.epoch) return false;
         seen.offsets.push([partition, nextOffset, epoch]);

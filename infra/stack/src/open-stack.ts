@@ -69,14 +69,18 @@ const openServices = async (
   { env, logDir, signal }: { env: NodeJS.ProcessEnv; logDir: string; signal: AbortSignal },
 ): Promise<{ failed: Promise<never> }> => {
   await mkdir(logDir, { recursive: true });
-  const services = SERVICES.map(({ name }) => ({ name, run: new ServiceProcess(name, { env, logDir }) }));
+  const services = SERVICES.map(({ name, check }) => ({
+    name,
+    check,
+    run: new ServiceProcess(name, { env, logDir }),
+  }));
   stack.defer(async () => void (await Promise.all(services.map(({ run }) => run.stop()))));
   for (const { run } of services) run.start();
   say(`starting ${services.length} services (logs: ${path.relative(process.cwd(), logDir) || '.'})`);
   const failed = Promise.race(services.map(({ run }) => run.failed));
   failed.catch(() => undefined);
-  const ready = services.map(async ({ name, run }) => {
-    await waitUntilReady(name, urlOf(name, env), signal);
+  const ready = services.map(async ({ name, check, run }) => {
+    await waitUntilReady(name, { url: urlOf(name, env), check }, signal);
     run.markReady();
   });
   await Promise.race([failed, Promise.all(ready)]);

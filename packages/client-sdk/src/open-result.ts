@@ -33,6 +33,7 @@ export const openResult = (
     degradedReason: reason,
     reserved: false,
     rulesVersion: null,
+    asOf: null,
     candidates: request.candidates.map(({ creativeId }, index) => ({
       index,
       creativeId,

@@ -22,6 +22,7 @@ const answer: SelectionAnswer = {
   degraded: false,
   reserved: true,
   rulesVersion: 3,
+  asOf: BREAK_AT - 20,
   candidates: ['a', 'b', 'c'].map((creativeId, index) => ({
     index,
     creativeId,

@@ -23,6 +23,8 @@ export const DEGRADED_REASONS = [
   'contended',
   'commit_late',
   'history_incomplete',
+  'behind',
+  'switched_open',
 ] as const;
 export type DegradedReason = (typeof DEGRADED_REASONS)[number];
 export type Source = (typeof SOURCES)[number];
@@ -100,6 +102,11 @@ const answerHead = {
   degradedReason: z.enum(DEGRADED_REASONS).optional(),
   reserved: z.boolean(),
   rulesVersion: z.number().int().nullable(),
+  asOf: instant
+    .nullable()
+    .describe(
+      'The receive time, in epoch ms, up to which impressions of the device’s partition had been applied; null where nothing was counted or it is not known',
+    ),
 };
 
 export const selectionAnswerSchema = z.object({

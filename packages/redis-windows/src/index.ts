@@ -14,6 +14,7 @@ export type { ConnectionLogger, ConnectionOptions, RedisConnection } from './red
 export { connectRedis } from './redis-connection.ts';
 export type { Retention } from './retention.ts';
 export * from './rules-cache.ts';
+export * from './shared-state.ts';
 export { isRetryableStoreError, mayHaveBeenDone } from './store-errors.ts';
 export { StoredFormatError } from './stored-format-error.ts';
 export type { WindowMember } from './window-member.ts';

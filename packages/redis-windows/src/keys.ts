@@ -16,6 +16,8 @@ export type Keys = {
   /** partition → offset applied, of one consumer group. */
   applied(group: string): string;
   rules: string;
+  /** Operator switches by name. */
+  switches: string;
   /** What SCAN matches to find every key of every device. */
   everyDevicePattern: string;
 };
@@ -46,6 +48,7 @@ export const createKeys = (prefix: string = DEFAULT_KEY_PREFIX): Keys => {
     },
     applied: (group) => `${prefix}applied:${group}`,
     rules: `${prefix}rules`,
+    switches: `${prefix}switches`,
     everyDevicePattern: `${prefix.replace(GLOB, '\\$&')}{*`,
   };
 };

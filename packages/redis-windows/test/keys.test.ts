@@ -15,6 +15,7 @@ describe('createKeys', () => {
       done: device.done('FINGERPRINT'),
       applied: keys.applied('adcap-quota'),
       rules: keys.rules,
+      switches: keys.switches,
       everyDevicePattern: keys.everyDevicePattern,
     }).toMatchInlineSnapshot(`
       {
@@ -26,6 +27,7 @@ describe('createKeys', () => {
         "pod": "adcap:{TAG4567890123456}:b:BREAKKEY890",
         "reservations": "adcap:{TAG4567890123456}:r",
         "rules": "adcap:rules",
+        "switches": "adcap:switches",
         "window": "adcap:{TAG4567890123456}:w",
       }
     `);

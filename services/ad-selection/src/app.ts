@@ -18,8 +18,11 @@ import { createGuardedRead } from './adapters/guarded-read.ts';
 import { createLateCommits } from './adapters/late-commits.ts';
 import { createPatientStore } from './adapters/patient-store.ts';
 import { createReservationKeeper } from './adapters/reservation-keeper.ts';
+import { addSharedState } from './add-shared-state.ts';
 import type { AdSelectionConfig } from './config.ts';
 import { createDecideInTurn } from './decide-in-turn.ts';
+import type { FollowedState } from './follow-shared-state.ts';
+import { createFreshness } from './freshness.ts';
 import { createMetrics } from './metrics.ts';
 import { addDeviceRoutes } from './routes/devices.ts';
 import { addReservationRoutes } from './routes/reservations.ts';
@@ -37,6 +40,7 @@ export type AppDeps = {
   rules: () => CompiledRules | undefined;
   /** The rules in force at an instant up to now; `undefined` where they are not known. */
   rulesAt: (at: EpochMs) => CompiledRules | undefined;
+  shared: Pick<FollowedState, 'asOf' | 'oldestAsOf' | 'switches'>;
   tokens: Pick<ReservationTokens, 'sign'>;
   /** Whether to decide for nobody before the first request, so that it is not answered by cold code. */
   isWarm: boolean;
@@ -48,7 +52,7 @@ const VERSION = '0.1.0';
 
 /** Ad selection over HTTP; add nothing and `listen`. */
 export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
-  const { config, clock, logger, health, rules, store } = deps;
+  const { config, clock, logger, health, rules, store, shared } = deps;
   const server = await createHttpServer({
     name: 'ad-selection',
     version: VERSION,
@@ -73,7 +77,13 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
   const selecting = {
     read,
     complete: createCompleteReading({ store, onFailure }),
-    decideFrom: () => config.ADCAP_AD_SELECTION_DECIDE_FROM,
+    decideFrom: () =>
+      shared.switches.isOn('decide-from-history') ? 'history' : config.ADCAP_AD_SELECTION_DECIDE_FROM,
+    freshness: createFreshness({
+      asOf: shared.asOf,
+      nowMs,
+      staleAfterMs: config.ADCAP_AD_SELECTION_STALE_AFTER_MS,
+    }),
     keep: createReservationKeeper({ store, late, onFailure }),
     tokens: deps.tokens,
     nowMs,
@@ -86,6 +96,7 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
     log: deps.decisionLog(() => metrics.logDropped.inc()),
     deadlineMs: config.ADCAP_AD_SELECTION_DEADLINE_MS,
     maxInFlight: config.ADCAP_AD_SELECTION_MAX_IN_FLIGHT,
+    isSwitchedOpen: () => shared.switches.isOn('answer-open'),
   });
   health.register('informative', 'decisions', () =>
     read.lastFailure() === undefined
@@ -109,6 +120,7 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
     rules,
     rulesAt: deps.rulesAt,
     nowMs,
+    asOf: shared.asOf,
     retentionMs: config.ADCAP_RETENTION_MS,
     requireOperator: requireRole(tokens, 'operator'),
     roleOf: createRoleReader(tokens),
@@ -116,6 +128,7 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
   addSelectionRoutes(server, routeDeps);
   addReservationRoutes(server, routeDeps);
   addDeviceRoutes(server, routeDeps);
+  addSharedState(server, { ...deps, ...routeDeps });
   if (deps.isWarm) await warmUp(selecting, patientStore);
   return server;
 };

@@ -10,6 +10,7 @@ export const configSchema = z.object({
   ADCAP_HOST: sharedSettings.ADCAP_HOST,
   ADCAP_TOPIC_PREFIX: sharedSettings.ADCAP_TOPIC_PREFIX,
   ADCAP_KEY_PREFIX: sharedSettings.ADCAP_KEY_PREFIX,
+  ADCAP_GROUP_PREFIX: sharedSettings.ADCAP_GROUP_PREFIX,
   ADCAP_RETENTION_MS: sharedSettings.ADCAP_RETENTION_MS,
   ADCAP_RESERVATION_GRACE_MS: sharedSettings.ADCAP_RESERVATION_GRACE_MS,
   ADCAP_RESERVATION_KEYS: sharedSettings.ADCAP_RESERVATION_KEYS,
@@ -25,6 +26,9 @@ export const configSchema = z.object({
     .enum(['quotas', 'history'])
     .default('quotas')
     .describe('What decisions are read from; with history the suite runs without the quota consumer'),
+  ADCAP_AD_SELECTION_STALE_AFTER_MS: milliseconds
+    .default(60_000)
+    .describe('How far behind the impressions of a device may be before its answers are degraded, as behind'),
   ADCAP_AD_SELECTION_MAX_IN_FLIGHT: z.coerce
     .number()
     .int()

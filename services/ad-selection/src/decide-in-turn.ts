@@ -12,6 +12,8 @@ export type DecideInTurnDeps = {
   log: DecisionLog;
   deadlineMs: number;
   maxInFlight: number;
+  /** Whether an operator has switched to answering everything open. */
+  isSwitchedOpen: () => boolean;
 };
 
 /** Answers an ask; `deadlineMs` can only shorten what is configured. */
@@ -38,6 +40,8 @@ export const createDecideInTurn = (deps: DecideInTurnDeps): DecideInTurn => {
   };
 
   const selected = async (ask: Ask, deadlineMs: number): Promise<Selection> => {
+    if (ask.deviceId !== undefined && deps.isSwitchedOpen())
+      return deps.selectBreak.open(ask, 'switched_open');
     if (inFlight >= deps.maxInFlight) return deps.selectBreak.open(ask, 'overload');
     inFlight += 1;
     try {

@@ -6,6 +6,7 @@ import {
   createDecisionStore,
   createKeys,
   createRulesCache,
+  createSharedState,
   type RedisConnection,
 } from '@adcap/redis-windows';
 import { createRulesFeed } from '@adcap/rules-feed';
@@ -13,6 +14,7 @@ import { createLogger, listen, loadConfig, runService, suiteVariables } from '@a
 import { createDecisionLog } from './adapters/decision-log.ts';
 import { buildApp } from './app.ts';
 import { configSchema } from './config.ts';
+import { followSharedState } from './follow-shared-state.ts';
 
 const name = 'ad-selection';
 
@@ -50,6 +52,14 @@ await runService(
     health.register('informative', 'redis', () =>
       redis.isReady() ? { ok: true } : { ok: false, detail: 'no connection: answers are open' },
     );
+    const group = (service: string): string => `${config.ADCAP_GROUP_PREFIX}${service}`;
+    const shared = followSharedState({
+      state: createSharedState(redis, { keys, groups: { history: group('history'), quota: group('quota') } }),
+      nowMs: () => clock.nowMs(),
+      logger,
+    });
+    stack.defer(() => shared.close());
+    await shared.first;
     const producer = createProducer({
       bus,
       topics: [topicName('decisions', topicPrefix)],
@@ -73,11 +83,14 @@ await runService(
       clock,
       registry,
       health,
-      store: createDecisionStore(redis, {
-        keys,
-        retentionMs: config.ADCAP_RETENTION_MS,
-        graceMs: config.ADCAP_RESERVATION_GRACE_MS,
-      }),
+      store: shared.before(
+        createDecisionStore(redis, {
+          keys,
+          retentionMs: config.ADCAP_RETENTION_MS,
+          graceMs: config.ADCAP_RESERVATION_GRACE_MS,
+        }),
+      ),
+      shared,
       rules: () => feed.current(),
       rulesAt: (at) => feed.inForceAt(at),
       tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),

@@ -98,3 +98,28 @@ export const createMetrics = (
     },
   };
 };
+
+/** What is followed beside the decisions. */
+export const addSharedStateGauges = (
+  registry: Registry,
+  of: {
+    asOfAgeSeconds: () => number;
+    switches: () => readonly { name: string; on: boolean }[];
+  },
+): void => {
+  const age: Gauge = new Gauge({
+    name: 'adcap_ad_selection_as_of_age_seconds',
+    help: 'How long ago the impressions of the partition that is furthest behind were received, up to which all are applied; NaN where it is not known',
+    registers: [registry],
+    collect: () => age.set(of.asOfAgeSeconds()),
+  });
+  const on = new Gauge({
+    name: 'adcap_ad_selection_switch_on',
+    help: 'Operator switches: 1 while on',
+    labelNames: ['switch'] as const,
+    registers: [registry],
+    collect: () => {
+      for (const one of of.switches()) on.set({ switch: one.name }, one.on ? 1 : 0);
+    },
+  });
+};

@@ -9,12 +9,14 @@ import type { Ask, Knowledge, Setting } from './domain/ask.ts';
 import { answeredBefore, type Decision, decide } from './domain/decide.ts';
 import { parseStoredPod } from './domain/stored-pod.ts';
 import { type Selection, type Told, tell, tellBlind, tellEmpty } from './domain/tell.ts';
+import type { Freshness } from './freshness.ts';
 
 export type SelectDeps = {
   read: GuardedRead;
   complete: CompleteReading;
   decideFrom: () => 'quotas' | 'history';
   keep: ReservationKeeper;
+  freshness: Freshness;
   rules: () => CompiledRules | undefined;
   tokens: Pick<ReservationTokens, 'sign'>;
   nowMs: () => EpochMs;
@@ -86,6 +88,7 @@ export const createSelectBreak = (deps: SelectDeps) => {
     return tellBlind(ask, decision, {
       ...told,
       rulesVersion: rules?.version ?? null,
+      asOf: null,
       serverTime: deps.nowMs(),
     });
   };
@@ -110,12 +113,14 @@ export const createSelectBreak = (deps: SelectDeps) => {
     const { reading, source, reason } = isAnswered
       ? { reading: guarded.reading, source: 'quotas' as const, reason: undefined }
       : await deps.complete(guarded.reading, { request, deadline });
+    // Now, not when it is told: what is applied meanwhile was not read.
+    const fresh = deps.freshness(device.deviceId, { source, reason });
     const { views, reservations } = reading;
     const knowledge = { views, reservations, stored: parseStoredPod(reading.storedPod) };
     const setting = settingFor(ask, rules, { source, nowMs: reading.nowMs, breakKey: device.breakKey });
     const decision: Decision = decide(ask, knowledge, setting);
 
-    const told = () => ({ source, reason, rulesVersion: rules.version, serverTime: deps.nowMs() });
+    const told = () => ({ source, ...fresh, rulesVersion: rules.version, serverTime: deps.nowMs() });
     const writing = decision.kind === 'refused' ? undefined : decision.writing;
     if (writing === undefined)
       return tell(ask, decision, { ...told(), reserved: decision.kind === 'stored' });

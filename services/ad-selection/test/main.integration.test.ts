@@ -7,6 +7,7 @@ import { createLogger } from '@adcap/service-runtime';
 import { startOwnRedis, waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
 import { test } from './fixtures.ts';
+import { sayApplied } from './say-applied.ts';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const logger = createLogger({ name: 'test', level: 'silent' });
@@ -18,13 +19,14 @@ const settings = (servers: Servers, more: Record<string, string> = {}) => ({
   ...more,
 });
 
-/** Leaves a rule set in Redis as the rules service does. */
-const putRules = async ({ redisUrl, keyPrefix }: Pick<Servers, 'redisUrl' | 'keyPrefix'>): Promise<void> => {
+/** Leaves a rule set in Redis as the rules service does, and an instant as a consumer does. */
+const putRules = async ({ redisUrl, keyPrefix, topicPrefix }: Servers): Promise<void> => {
   const connection = connectRedis({ url: redisUrl, name: 'test', logger, role: 'writer' });
   await connection.whenReady();
   const rules = [{ id: 'hourly', dimension: 'creative', limit: { max: 1, window: '60m' } }];
   const record = { schema: 1, version: 4, dimensions: {}, rules, publishedAt: 1 };
   await createRulesCache(connection, createKeys(keyPrefix)).compareAndSet(null, 4, JSON.stringify(record));
+  await sayApplied(connection, { keyPrefix, group: `${topicPrefix}history`, asOf: [Date.now()] });
   await connection.close();
 };
 
@@ -120,6 +122,7 @@ describe('the process', () => {
         value: {
           type: 'DECISION',
           source: 'quotas',
+          asOf: expect.any(Number),
           slots: 2,
           unfilled: 1,
           emptySlots: [{ slot: 2, reasons: [{ reason: 'podCapped', ruleId: 'hourly', candidates: 1 }] }],

@@ -1,9 +1,10 @@
-import type { Rule, SelectionAnswer } from '@adcap/contracts';
+import { epochMs, type Rule, type SelectionAnswer } from '@adcap/contracts';
 import { createReservationTokens } from '@adcap/identity';
 import {
   connectRedis,
   createDecisionStore,
   createKeys,
+  createSharedState,
   type DecisionStore,
   type RedisConnection,
 } from '@adcap/redis-windows';
@@ -20,9 +21,12 @@ import {
 import type { Registry } from 'prom-client';
 import { buildApp } from '../src/app.ts';
 import { type AdSelectionConfig, configSchema } from '../src/config.ts';
+import { followSharedState } from '../src/follow-shared-state.ts';
+import type { AsOf } from '../src/freshness.ts';
 
 export const OPERATOR = 'operator-token-for-tests';
 export const RETENTION = { retentionMs: 86_400_000, graceMs: 30_000 };
+export const GROUPS = { history: 'adcap.history', quota: 'adcap.quota' };
 const quiet = { info: () => undefined, warn: () => undefined };
 /** Nothing here is about the deadline unless a test says so. */
 const GENEROUS_MS = 5_000;
@@ -69,6 +73,8 @@ export const startSelection = async (options: {
   feed?: Pick<RulesFeed, 'current' | 'inForceAt'>;
   /** Puts something between the service and its store. */
   through?: (store: DecisionStore) => DecisionStore;
+  /** What consumers have said about how far they are; everything is applied unless a test says otherwise. */
+  asOf?: AsOf | 'as in Redis';
 }): Promise<Selection> => {
   const config = configOf({ ADCAP_KEY_PREFIX: options.keyPrefix, ...options.config });
   const connection = connectRedis({
@@ -79,6 +85,12 @@ export const startSelection = async (options: {
   });
   await connection.whenReady();
   const store = createDecisionStore(connection, { keys: createKeys(options.keyPrefix), ...RETENTION });
+  const shared = followSharedState({
+    state: createSharedState(connection, { keys: createKeys(options.keyPrefix), groups: GROUPS }),
+    nowMs: () => systemClock.nowMs(),
+    logger: quiet,
+  });
+  const { asOf = () => epochMs(Date.now()) } = options;
   const health = createHealth();
   const registry = createMetricsRegistry();
   let rules: CompiledRules | undefined;
@@ -88,7 +100,8 @@ export const startSelection = async (options: {
     clock: systemClock,
     registry,
     health,
-    store: options.through?.(store) ?? store,
+    store: options.through?.(store) ?? shared.before(store),
+    shared: asOf === 'as in Redis' ? shared : { ...shared, asOf },
     rules: () => (options.feed === undefined ? rules : options.feed.current()),
     rulesAt: (at) => options.feed?.inForceAt(at),
     tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
@@ -121,6 +134,7 @@ export const startSelection = async (options: {
     },
     close: async () => {
       await app.close();
+      await shared.close();
       await connection.close();
     },
   };

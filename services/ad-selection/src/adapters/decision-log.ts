@@ -25,6 +25,7 @@ const recordOf = (ask: Ask, answer: SelectionAnswer) => ({
   source: answer.source,
   degradedReason: answer.degradedReason,
   rulesVersion: answer.rulesVersion,
+  asOf: answer.asOf,
   reserved: answer.reserved,
   slots: ask.slots.length,
   unfilled: answer.unfilled,

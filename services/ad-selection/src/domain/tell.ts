@@ -26,6 +26,8 @@ export type Told = {
   reserved: boolean;
   reason: DegradedReason | undefined;
   rulesVersion: number | null;
+  /** Up to when the device's impressions had been applied; null where nothing was counted. */
+  asOf: EpochMs | null;
   serverTime: EpochMs;
 };
 
@@ -47,6 +49,7 @@ export const tell = (ask: Ask, decision: Decision, told: Told): Selection => {
       ...(told.reason === undefined ? {} : { degradedReason: told.reason }),
       reserved: told.reserved,
       rulesVersion,
+      asOf: told.asOf,
       candidates,
       pod,
       unfilled,

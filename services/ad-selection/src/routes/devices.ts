@@ -29,6 +29,9 @@ const reportSchema = z.object({
     .describe(
       'Whether these rules were in force at that instant; false where that version is not known (any more) and those of now are used',
     ),
+  asOf: instant
+    .nullable()
+    .describe('The receive time up to which impressions of the device’s partition had been applied'),
   history: z.array(z.looseObject({ creativeId: z.string(), at: instant })).describe('Oldest first'),
   window: z.object({ count: z.number().int(), newestAt: instant.nullable() }),
   reservations: z.array(
@@ -128,6 +131,7 @@ export const addDeviceRoutes = (server: HttpServer, deps: RouteDeps): void => {
         at,
         serverTime,
         erasedAt,
+        asOf: deps.asOf(request.params.deviceId, 'quotas') ?? null,
         history,
         window: { count: window.length, newestAt: window.at(-1)?.at ?? null },
         reservations: reservations.map(({ id, slot, at: breakAt, expiresAt }) => ({

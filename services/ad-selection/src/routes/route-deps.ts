@@ -3,6 +3,7 @@ import type { CompiledRules } from '@adcap/rule-engine';
 import type { createRoleReader, requireRole } from '@adcap/service-runtime';
 import type { PatientStore } from '../adapters/patient-store.ts';
 import type { DecideInTurn } from '../decide-in-turn.ts';
+import type { AsOf } from '../freshness.ts';
 
 export type RouteDeps = {
   decider: DecideInTurn;
@@ -10,6 +11,7 @@ export type RouteDeps = {
   rules: () => CompiledRules | undefined;
   rulesAt: (at: EpochMs) => CompiledRules | undefined;
   nowMs: () => EpochMs;
+  asOf: AsOf;
   retentionMs: number;
   requireOperator: ReturnType<typeof requireRole>;
   roleOf: ReturnType<typeof createRoleReader>;

@@ -11,6 +11,7 @@ const answer: SelectionAnswer = {
   degraded: false,
   reserved: true,
   rulesVersion: 3,
+  asOf: null,
   candidates: [],
   pod: [],
   unfilled: 0,

@@ -59,6 +59,30 @@ describe('Redis stopped', () => {
   });
 });
 
+describe('Redis emptied under connections that hold', () => {
+  test('law 15: it is filled again within seconds, and no answer meanwhile is wrong without saying so', async ({
+    ownClient,
+  }) => {
+    await suite.watch([{ deviceId: 'r4', creativeId: 'promo-once', impressionId: 'held', ageMs: MINUTE }]);
+    await suite.untilApplied('r4', 1);
+    expect(await suite.select(ask('r4', 'b'))).toMatchObject({ degraded: false, asOf: expect.any(Number) });
+    await ownClient(suite.redis.address).flushall();
+    await waitFor(async () => (await suite.select(ask('r4', 'b'))).asOf === null, { what: 'it is noticed' });
+    const silentlyWrong: unknown[] = [];
+    await waitFor(
+      async () => {
+        const answer = await suite.select(ask('r4', 'b'));
+        const isRight = answer.candidates[0]?.remaining === 0;
+        if (!isRight && !answer.degraded) silentlyWrong.push(answer);
+        return isRight && !answer.degraded;
+      },
+      { what: 'an exact answer' },
+    );
+    expect(silentlyWrong).toEqual([]);
+    await suite.untilApplied('r4', 1);
+  });
+});
+
 describe('Kafka stopped', () => {
   test('the beacon answers 503 and claims nothing; whatever it accepted is on the topic, one by one', async () => {
     const accepted: string[] = [];

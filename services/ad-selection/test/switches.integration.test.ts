@@ -26,13 +26,13 @@ const switchedOpen = {
   candidates: [{ outcome: 'capped' }, { outcome: 'placed' }, { outcome: 'podCapped' }],
 };
 
+/** `PUT /answer-open` under /v1/switches, or only `GET`. */
 const call = async (
   { url }: Pick<Selection, 'url'>,
-  method: 'GET' | 'PUT' | 'DELETE',
-  path: string,
-  options: { body?: unknown; token?: string } = {},
+  what: string,
+  { body, token = OPERATOR }: { body?: unknown; token?: string } = {},
 ) => {
-  const { body, token = OPERATOR } = options;
+  const [method = 'GET', path = ''] = what.split(' ');
   const response = await fetch(`${url}/v1/switches${path}`, {
     method,
     headers: {
@@ -46,7 +46,7 @@ const call = async (
 };
 
 const turnOn = (selection: Selection, name: string, forMs = HOUR_MS) =>
-  call(selection, 'PUT', `/${name}`, { body: { forMs } });
+  call(selection, `PUT /${name}`, { body: { forMs } });
 
 const startWithRules = async (redisUrl: string, keyPrefix: string): Promise<Selection> => {
   const selection = await startSelection({ redisUrl, keyPrefix });
@@ -74,7 +74,7 @@ describe('operator switches', () => {
     expect(changed).toMatchObject({ status: 200, body: { name: 'answer-open', on: true, shared: true } });
     expect(await told.select(ask('b1'))).toMatchObject(switchedOpen);
     expect(await untilAnswered(other, 'open')).toMatchObject(switchedOpen);
-    expect((await call(other, 'GET', '')).body).toMatchObject({
+    expect((await call(other, 'GET')).body).toMatchObject({
       switches: [
         { name: 'decide-from-history', on: false, until: null },
         { name: 'answer-open', on: true, until: changed.body['until'] },
@@ -87,7 +87,7 @@ describe('operator switches', () => {
       { checks: { switches: { ok: false, detail: expect.stringContaining('answer-open until') } } },
     ]);
 
-    expect(await call(other, 'DELETE', '/answer-open')).toMatchObject({
+    expect(await call(other, 'DELETE /answer-open')).toMatchObject({
       status: 200,
       body: { on: false, until: null, shared: true },
     });
@@ -150,7 +150,7 @@ describe('operator switches', () => {
     const other = await startWithRules(redis.address, keyPrefix);
     await redis.stop();
     const until = new Date(Date.now() + HOUR_MS).toISOString();
-    expect(await call(told, 'PUT', '/answer-open', { body: { until } })).toMatchObject({
+    expect(await call(told, 'PUT /answer-open', { body: { until } })).toMatchObject({
       status: 200,
       body: { on: true, until: Date.parse(until), shared: false },
     });
@@ -176,7 +176,7 @@ describe('operator switches', () => {
       what: 'it is told to Redis again',
     });
     expect((await told.select(ask('b1'))).degradedReason).toBe('switched_open');
-    await call(told, 'DELETE', '/answer-open');
+    await call(told, 'DELETE /answer-open');
     await redis.hset(`${keyPrefix}switches`, { 'answer-open': String(copy), 'decide-from-history': 'junk' });
     await waitFor(async () => (await redis.hget(`${keyPrefix}switches`, 'answer-open')) !== copy, {
       what: 'Redis is told that it is off',
@@ -187,9 +187,9 @@ describe('operator switches', () => {
 
   test('without the operator’s token are 401, and nothing changes', async ({ selection }) => {
     expect([
-      await call(selection, 'GET', '', { token: '' }),
-      await call(selection, 'PUT', '/answer-open', { token: 'wrong', body: { forMs: 1 } }),
-      await call(selection, 'DELETE', '/answer-open', { token: 'viewer-token' }),
+      await call(selection, 'GET', { token: '' }),
+      await call(selection, 'PUT /answer-open', { token: 'wrong', body: { forMs: 1 } }),
+      await call(selection, 'DELETE /answer-open', { token: 'viewer-token' }),
     ]).toMatchObject([{ status: 401 }, { status: 401 }, { status: 401 }]);
     expect((await selection.select(ask('b1'))).source).toBe('open');
   });
@@ -202,9 +202,9 @@ describe('operator switches', () => {
     });
     const token = 'editor-token-for-tests';
     expect([
-      await call(selection, 'GET', '', { token }),
-      await call(selection, 'PUT', '/answer-open', { token, body: { forMs: HOUR_MS } }),
-      await call(selection, 'DELETE', '/answer-open', { token }),
+      await call(selection, 'GET', { token }),
+      await call(selection, 'PUT /answer-open', { token, body: { forMs: HOUR_MS } }),
+      await call(selection, 'DELETE /answer-open', { token }),
     ]).toMatchObject([{ status: 403 }, { status: 403 }, { status: 403 }]);
     await selection.close();
   });
@@ -223,11 +223,11 @@ describe('operator switches', () => {
     ['until', '/answer-open', { until: 1_700_000_000 }],
     ['minutes', '/answer-open', { minutes: 5 }],
   ])('refuse what is wrong and name it: %s %s %j', async ([field, path, body], { selection }) => {
-    expect(await call(selection, 'PUT', path, { body })).toMatchObject({
+    expect(await call(selection, `PUT ${path}`, { body })).toMatchObject({
       status: 400,
       body: { code: 'ADCAP_REQUEST_INVALID', errors: [{ field }] },
     });
-    expect((await call(selection, 'GET', '')).body).toMatchObject({
+    expect((await call(selection, 'GET')).body).toMatchObject({
       switches: [{ on: false }, { on: false }],
     });
   });

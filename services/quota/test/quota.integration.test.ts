@@ -181,12 +181,13 @@ describe('the quota consumer', () => {
     redis,
     servers,
   }) => {
-    await using _quota = await start(servers);
+    await using quota = await start(servers);
     const applied = createKeys(servers.keyPrefix).applied(`${servers.topicPrefix}quota`);
     const asOf = async (partition: number) => Number(await redis.hget(applied, `${partition}:at`));
     await waitFor(async () => (await redis.hget(applied, 'partitions')) === '3', { what: 'a heartbeat' });
     const first = await waitFor(async () => (await asOf(2)) || undefined, { what: 'the first instant' });
     await waitFor(async () => (await asOf(2)) > first, { what: 'a later instant' });
+    expect(quota.failures).toEqual([]);
   });
 
   test('refuses a Redis that may evict what it counts', async ({ servers }) => {

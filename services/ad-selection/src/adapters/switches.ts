@@ -4,9 +4,9 @@ import type { Logger } from '@adcap/service-runtime';
 import { Deadline } from './deadline.ts';
 
 export const SWITCHES = ['decide-from-history', 'answer-open'] as const;
-export type SwitchName = (typeof SWITCHES)[number];
+type SwitchName = (typeof SWITCHES)[number];
 
-export type SwitchState = { name: SwitchName; on: boolean; until: EpochMs | null };
+type SwitchState = { name: SwitchName; on: boolean; until: EpochMs | null };
 
 /** What an operator has switched, in every instance of the service. */
 export type Switches = {

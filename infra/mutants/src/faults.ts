@@ -17,6 +17,8 @@ const TIMED_POD = 'packages/rule-engine/test/timed-pod.property.test.ts';
 const EMPTY_SLOTS = 'services/ad-selection/test/domain/empty-slots.test.ts';
 const RULE_METRICS = 'services/ad-selection/test/metrics.integration.test.ts';
 const PAST_RULES = 'packages/rules-feed/test/past-rules.test.ts';
+const SMALL_STORES = 'packages/redis-windows/test/small-stores.integration.test.ts';
+const AS_OF = 'services/ad-selection/test/as-of.integration.test.ts';
 const FINGERPRINTS = 'packages/identity/test/identity.test.ts';
 
 /** One-line faults that systems of this kind really have, each with the test that must notice it. */
@@ -244,5 +246,33 @@ export const FAULTS: readonly Fault[] = [
     find: "fingerprintOf(['reservation', deviceId, reservationId])",
     replace: "fingerprintOf(['reservation', reservationId])",
     test: FINGERPRINTS,
+  },
+  {
+    name: 'asOf: a Redis emptied under its connection is written on as if nothing were missing',
+    file: `${STORE}/scripts/advance-applied.lua`,
+    find: "if expectedOffset ~= '' and",
+    replace: 'if false and',
+    test: SMALL_STORES,
+  },
+  {
+    name: 'asOf: the instant goes back when a partition is read again',
+    file: `${STORE}/scripts/advance-applied.lua`,
+    find: 'math.max(before, math.min(asOfMs, nowMs()))',
+    replace: 'math.min(asOfMs, nowMs())',
+    test: SMALL_STORES,
+  },
+  {
+    name: 'asOf: one that is not known passes for fresh',
+    file: 'services/ad-selection/src/freshness.ts',
+    find: 'asOf === undefined || nowMs - asOf > staleAfterMs',
+    replace: 'asOf !== undefined && nowMs - asOf > staleAfterMs',
+    test: AS_OF,
+  },
+  {
+    name: 'asOf: of a decision from a history that is behind is that of the window',
+    file: 'services/ad-selection/src/adapters/applied-until.ts',
+    find: "source === 'history' || quota === undefined",
+    replace: 'quota === undefined',
+    test: AS_OF,
   },
 ];

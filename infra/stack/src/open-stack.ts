@@ -15,7 +15,7 @@ import { serviceEnvironment } from './service-environment.ts';
 import { ServiceProcess } from './service-process.ts';
 import { SERVICES, urlOf, withPorts } from './services.ts';
 import { makeTokens, ROLES, type Tokens } from './tokens.ts';
-import { waitUntilReady } from './wait-until-ready.ts';
+import { waitUntilGood, waitUntilReady } from './wait-until-ready.ts';
 
 const LOG_DIR = path.resolve(import.meta.dirname, '../../../.adcap/logs');
 /** Enough to see work spread, few enough to start fast. */
@@ -69,21 +69,20 @@ const openServices = async (
   { env, logDir, signal }: { env: NodeJS.ProcessEnv; logDir: string; signal: AbortSignal },
 ): Promise<{ failed: Promise<never> }> => {
   await mkdir(logDir, { recursive: true });
-  const services = SERVICES.map(({ name, check }) => ({
-    name,
-    check,
-    run: new ServiceProcess(name, { env, logDir }),
-  }));
+  const services = SERVICES.map(({ name }) => ({ name, run: new ServiceProcess(name, { env, logDir }) }));
   stack.defer(async () => void (await Promise.all(services.map(({ run }) => run.stop()))));
   for (const { run } of services) run.start();
   say(`starting ${services.length} services (logs: ${path.relative(process.cwd(), logDir) || '.'})`);
   const failed = Promise.race(services.map(({ run }) => run.failed));
   failed.catch(() => undefined);
-  const ready = services.map(async ({ name, check, run }) => {
-    await waitUntilReady(name, { url: urlOf(name, env), check }, signal);
+  const ready = services.map(async ({ name, run }) => {
+    await waitUntilReady(name, urlOf(name, env), signal);
     run.markReady();
   });
   await Promise.race([failed, Promise.all(ready)]);
+  // The first answers would be degraded until the consumers have said how far they are.
+  const selection = { name: 'ad-selection', url: urlOf('ad-selection', env) };
+  await Promise.race([failed, waitUntilGood(selection, 'asOf', signal)]);
   return { failed };
 };
 

@@ -1,21 +1,14 @@
 import { assertPortFree, freePort } from '@adcap/local-servers';
 
 /** A service of the suite: its folder and the variable that sets its port. */
-export type ServiceSpec = {
-  name: string;
-  portVariable: string;
-  port: number;
-  /** What must be good in its /readyz, too, before the suite is ready for a person. */
-  check?: string;
-};
+export type ServiceSpec = { name: string; portVariable: string; port: number };
 
 export const SERVICES: readonly ServiceSpec[] = [
   { name: 'rules', portVariable: 'ADCAP_RULES_PORT', port: 8083 },
   { name: 'history', portVariable: 'ADCAP_HISTORY_PORT', port: 8084 },
   { name: 'quota', portVariable: 'ADCAP_QUOTA_PORT', port: 8085 },
   { name: 'cleanup', portVariable: 'ADCAP_CLEANUP_PORT', port: 8086 },
-  // Its first answers would be degraded until the consumers have said how far they are.
-  { name: 'ad-selection', portVariable: 'ADCAP_AD_SELECTION_PORT', port: 8082, check: 'asOf' },
+  { name: 'ad-selection', portVariable: 'ADCAP_AD_SELECTION_PORT', port: 8082 },
   { name: 'beacon', portVariable: 'ADCAP_BEACON_PORT', port: 8081 },
 ];
 

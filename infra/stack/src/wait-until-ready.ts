@@ -6,16 +6,10 @@ const PATIENCE_MS = 60_000;
 
 const reportSchema = z.object({ checks: z.record(z.string(), z.object({ ok: z.boolean() })) });
 
-const isGood = (report: string, check: string | undefined): boolean =>
-  check === undefined || reportSchema.parse(JSON.parse(report)).checks[check]?.ok === true;
-
-/**
- * Waits until a service says that it is ready; with `check` also until that check is good, which a service without it may
- * be ready without.
- */
-export const waitUntilReady = async (
-  name: string,
-  { url, check }: { url: string; check?: string | undefined },
+/** Asks a service until it is ready and what it says of itself is good enough. */
+const askUntil = async (
+  { name, url }: { name: string; url: string },
+  isGood: (report: string) => boolean,
   signal: AbortSignal,
 ): Promise<void> => {
   const deadline = performance.now() + PATIENCE_MS;
@@ -26,7 +20,7 @@ export const waitUntilReady = async (
       const response = await fetch(`${url}/readyz`, { signal });
       // oxlint-disable-next-line no-await-in-loop -- as above
       last = await response.text();
-      if (response.ok && isGood(last, check)) return;
+      if (response.ok && isGood(last)) return;
     } catch (error) {
       last = error instanceof Error ? error.message : String(error);
     }
@@ -35,3 +29,15 @@ export const waitUntilReady = async (
   }
   if (!signal.aborted) throw new Error(`${name} is not ready after ${PATIENCE_MS / 1_000} s: ${last}`);
 };
+
+/** Waits until a service says that it is ready. */
+export const waitUntilReady = (name: string, url: string, signal: AbortSignal): Promise<void> =>
+  askUntil({ name, url }, () => true, signal);
+
+/** Waits also for one of its checks, without which a service is ready and answers less. */
+export const waitUntilGood = (
+  service: { name: string; url: string },
+  check: string,
+  signal: AbortSignal,
+): Promise<void> =>
+  askUntil(service, (report) => reportSchema.parse(JSON.parse(report)).checks[check]?.ok === true, signal);

@@ -96,6 +96,7 @@ export const decisionOf = (candidates: number, explain: Ask['explain'] = 'nothin
     source: 'quotas' as const,
     reserved: true,
     reason: undefined,
+    asOf: null,
     rulesVersion: 1,
     serverTime: NOW,
   };

@@ -159,6 +159,7 @@ describe('the reasons that emptied a slot', () => {
     const quotas = decide({ ...ask, slots: [] }, knowledge, settingOf(rules));
     const { answer } = tellEmpty(ask, quotas, {
       source: 'quotas',
+      asOf: null,
       reason: 'contended',
       rulesVersion: 1,
       serverTime: NINE,

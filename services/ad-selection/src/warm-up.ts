@@ -1,20 +1,8 @@
-import { epochMs } from '@adcap/contracts';
-import { breakKeyOf, valueKeyOf } from '@adcap/identity';
-import type { DecisionStore } from '@adcap/redis-windows';
 import { compileRules } from '@adcap/rule-engine';
-import { toEntries } from './domain/to-ad.ts';
-import { createSelectBreak, type SelectDeps } from './select-break.ts';
+import type { HttpServer } from '@adcap/service-runtime';
 
-/** No viewer: an id with a blank at its end names nobody elsewhere. */
-const DEVICE = 'adcap warm-up ';
-const DECISIONS = 30;
-const CANDIDATES = 20;
-const SLOTS = 4;
-/** What a start may spend on it. */
-const LONGEST_MS = 1_000;
-const PATIENCE_MS = 200;
-
-const RULES = compileRules({
+/** A cap on each rung: every step of a decision is taken. */
+export const WARM_UP_RULES = compileRules({
   version: 0,
   dimensions: {},
   rules: (['creative', 'campaign', 'brand', 'industry'] as const).map((dimension) => ({
@@ -24,50 +12,39 @@ const RULES = compileRules({
   })),
 });
 
+/** No viewer: an id with a blank at its end names nobody elsewhere. */
+const DEVICE = 'adcap warm-up ';
+const DECISIONS = 400;
+const CANDIDATES = 20;
+/** What a start may spend on it. */
+const LONGEST_MS = 2_000;
+
 const candidates = Array.from({ length: CANDIDATES }, (_, index) => ({
   creativeId: `creative ${index}`,
   campaignId: `campaign ${index}`,
-  brandId: `brand ${index}`,
+  brandId: `brand ${index}.example`,
   industryIds: ['industry'],
+  durationMs: 30_000,
 }));
 
 /**
- * Decides for nobody until the code has been compiled and Redis has the scripts: the first decision of a cold process
- * takes several times its deadline, and would be answered degraded after every start. Failure policy: gives up where
- * Redis is away; never throws.
+ * Decides for nobody until the code has been compiled and Redis has the scripts: the first decisions of a cold process
+ * take several times their deadline, and would be answered degraded after every start. Asks a server that nobody listens
+ * to, the whole way from its text to its text. Failure policy: gives up where an answer is open, as with Redis away.
  */
-export const warmUp = async (
-  deps: Omit<SelectDeps, 'rules'>,
-  store: Pick<DecisionStore, 'release'>,
-): Promise<void> => {
-  const { select } = createSelectBreak({ ...deps, rules: () => RULES });
+export const warmUp = async (server: HttpServer, nowMs: () => number): Promise<void> => {
+  const post = async (url: string, payload: object): Promise<string> => {
+    const { body } = await server.inject({ method: 'POST', url, payload });
+    return body;
+  };
   const endsAt = performance.now() + LONGEST_MS;
   for (let index = 0; index < DECISIONS && performance.now() < endsAt; index += 1) {
-    const breakId = `warm-up ${index}`;
-    try {
-      // One after the other, as a device is.
-      // oxlint-disable-next-line no-await-in-loop
-      await select(
-        {
-          deviceId: DEVICE,
-          sessionId: undefined,
-          breakId,
-          round: 1,
-          breakAt: epochMs(deps.nowMs()),
-          context: {},
-          slots: Array.from({ length: SLOTS }, () => ({})),
-          podDurationMs: undefined,
-          reserve: true,
-          isFixed: false,
-          explain: 'nothing',
-          entries: toEntries(candidates, valueKeyOf),
-        },
-        PATIENCE_MS,
-      );
-      // oxlint-disable-next-line no-await-in-loop
-      await store.release({ deviceId: DEVICE, breakKey: breakKeyOf(undefined, breakId) });
-    } catch {
-      return;
-    }
+    const device = { deviceId: DEVICE, breakId: `warm-up ${index}` };
+    // One after the other, as a device is.
+    // oxlint-disable-next-line no-await-in-loop
+    const answer = await post('/v1/selections', { ...device, breakAt: nowMs(), slots: 4, candidates });
+    // oxlint-disable-next-line no-await-in-loop
+    await post('/v1/reservations/release', device);
+    if (answer.includes('"source":"open"')) return;
   }
 };

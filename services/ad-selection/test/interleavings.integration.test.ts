@@ -1,0 +1,66 @@
+import fc from 'fast-check';
+import { expect } from 'vitest';
+import { DeviceTurns } from '../src/adapters/device-turns.ts';
+import { aProgram } from './interleavings/program.arbitraries.ts';
+import { Program } from './interleavings/run-program.ts';
+import { test } from './interleavings/two-processes.ts';
+
+const PROGRAMS = Number(process.env['ADCAP_TEST_INTERLEAVINGS'] ?? 10_000);
+/** Programs under way: some wait until a break is over. */
+const AT_ONCE = 12;
+/** Steps at once: enough to keep two cores busy, and few enough that nobody waits for a core for a whole deadline. */
+const LANES = 2;
+const LIMIT_MS = 900_000;
+
+test(
+  'random interleavings through two processes, with the default deadline: nothing is lost, nothing counts twice, no answer is open',
+  async ({ pair }) => {
+    const answers = new Map<string, number>();
+    const note = (what: string) => void answers.set(what, (answers.get(what) ?? 0) + 1);
+    const lanes = new DeviceTurns();
+    const inLane = (index: number) => (work: () => Promise<void>) =>
+      lanes.take(`lane ${index % LANES}`, work);
+    await Promise.all(
+      Array.from({ length: AT_ONCE }, (_, index) =>
+        fc.assert(
+          fc.asyncProperty(aProgram, (steps) =>
+            new Program(pair, { inTurn: inLane(index), note }).run(steps),
+          ),
+          { numRuns: Math.ceil(PROGRAMS / AT_ONCE), seed: 4_000 + index, endOnFailure: true },
+        ),
+      ),
+    );
+    console.log(`answers: ${JSON.stringify(Object.fromEntries(answers))}`);
+    // Both sources have been asked, and the processes were not so slow that most commits came too late.
+    expect(answers.get('quotas')).toBeGreaterThan(PROGRAMS);
+    expect(answers.get('history')).toBeGreaterThan(PROGRAMS / 20);
+  },
+  LIMIT_MS,
+);
+
+test('200 selections at once with one view left: one is granted it, and none is answered open', async ({
+  pair,
+}) => {
+  const ad = { creativeId: 'c4' };
+  const breakAt = Date.now() + 60_000;
+  const answers = await Promise.all(
+    Array.from({ length: 200 }, (_, index) =>
+      pair.post(index % 2, '/v1/selections', {
+        deviceId: 'many screens',
+        sessionId: `s${index}`,
+        breakId: 'b1',
+        breakAt,
+        slots: 1,
+        candidates: [ad],
+      }),
+    ),
+  );
+  const told = answers.map(({ status, body }) => ({
+    status,
+    ...(body as { source: string; pod: unknown[]; reserved: boolean }),
+  }));
+  expect(new Set(told.map(({ status, source }) => `${status} ${source}`))).toEqual(new Set(['200 quotas']));
+  expect(told.filter(({ pod, reserved }) => reserved && pod.length > 0)).toHaveLength(1);
+  const { reservations } = await pair.store.inspect('many screens');
+  expect(reservations).toHaveLength(1);
+});

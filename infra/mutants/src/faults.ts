@@ -199,6 +199,13 @@ export const FAULTS: readonly Fault[] = [
     test: CONTENTION,
   },
   {
+    name: 'a busy process takes its own pause for one of the store',
+    file: `${SELECTION}/adapters/deadline.ts`,
+    find: 'if (waitedMs() - waitedBefore >= LEAST_WAIT_MS) return true;',
+    replace: 'return true;',
+    test: 'services/ad-selection/test/adapters/deadline.test.ts',
+  },
+  {
     name: 'a store that fails after a conflict opens the answer',
     file: `${SELECTION}/select-break.ts`,
     find: 'return unheld(outcome.failed)',

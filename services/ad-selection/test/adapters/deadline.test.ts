@@ -34,4 +34,24 @@ describe('a deadline', () => {
     busyFor(20);
     expect(await raced).toBe(7);
   });
+
+  test('gives work a moment when this process was busy for all of its span', async () => {
+    const work = Promise.withResolvers<number>();
+    const raced = new Deadline(5).race(work.promise);
+    busyFor(20);
+    setTimeout(() => work.resolve(7), 1);
+    expect(await raced).toBe(7);
+  });
+
+  test('ends also in a process that is always busy', async () => {
+    const raced = new Deadline(5).race(never());
+    let isBusy = true;
+    const goOn = (): void => {
+      busyFor(2);
+      if (isBusy) setImmediate(goOn);
+    };
+    goOn();
+    await expect(raced).rejects.toBeInstanceOf(DeadlineExceeded);
+    isBusy = false;
+  });
 });

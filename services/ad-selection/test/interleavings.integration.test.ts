@@ -8,8 +8,6 @@ import { test } from './interleavings/two-processes.ts';
 const PROGRAMS = Number(process.env['ADCAP_TEST_INTERLEAVINGS'] ?? 10_000);
 /** Programs under way: some wait until a break is over. */
 const AT_ONCE = 12;
-/** Steps at once: enough to keep two cores busy, and few enough that nobody waits for a core for a whole deadline. */
-const LANES = 2;
 const LIMIT_MS = 900_000;
 
 test(
@@ -17,15 +15,13 @@ test(
   async ({ pair }) => {
     const answers = new Map<string, number>();
     const note = (what: string) => void answers.set(what, (answers.get(what) ?? 0) + 1);
-    const lanes = new DeviceTurns();
-    const inLane = (index: number) => (work: () => Promise<void>) =>
-      lanes.take(`lane ${index % LANES}`, work);
+    // One step at a time, itself several requests at once: nobody waits for a core for a whole deadline.
+    const turns = new DeviceTurns();
+    const inTurn = (work: () => Promise<void>) => turns.take('step', work);
     await Promise.all(
       Array.from({ length: AT_ONCE }, (_, index) =>
         fc.assert(
-          fc.asyncProperty(aProgram, (steps) =>
-            new Program(pair, { inTurn: inLane(index), note }).run(steps),
-          ),
+          fc.asyncProperty(aProgram, (steps) => new Program(pair, { inTurn, note }).run(steps)),
           { numRuns: Math.ceil(PROGRAMS / AT_ONCE), seed: 4_000 + index, endOnFailure: true },
         ),
       ),

@@ -21,6 +21,15 @@ const portOf = ({ portVariable, port }: ServiceSpec, env: NodeJS.ProcessEnv): nu
   throw new Error(`${portVariable} is no port: set it to a number from 0 (any free one) to ${HIGHEST_PORT}`);
 };
 
+/** The system gives the same port again when it has been let go. */
+const freePortBeside = async (taken: ReadonlyMap<number, string>): Promise<number> => {
+  for (;;) {
+    // oxlint-disable-next-line no-await-in-loop -- asked for at once, two may be the same
+    const port = await freePort();
+    if (!taken.has(port)) return port;
+  }
+};
+
 /**
  * The environment with a port for every service, each free and none for two: 0 is replaced by a free one. Throws an error that says what
  * to change.
@@ -28,8 +37,8 @@ const portOf = ({ portVariable, port }: ServiceSpec, env: NodeJS.ProcessEnv): nu
 export const withPorts = async (env: NodeJS.ProcessEnv): Promise<NodeJS.ProcessEnv> => {
   const taken = new Map<number, string>();
   for (const spec of SERVICES) {
-    // oxlint-disable-next-line no-await-in-loop -- two free ports asked for at once may be the same
-    const port = portOf(spec, env) || (await freePort());
+    // oxlint-disable-next-line no-await-in-loop -- each must know those before it
+    const port = portOf(spec, env) || (await freePortBeside(taken));
     const other = taken.get(port);
     if (other !== undefined)
       throw new Error(`${other} and ${spec.portVariable} are both ${port}: set another for one of them`);

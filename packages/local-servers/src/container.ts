@@ -77,11 +77,11 @@ export const startContainer = async (spec: ContainerSpec): Promise<LocalServer> 
     // A stopped container is kept until disposal, so that it can be started again with its data.
     stop: () => end('stop'),
     kill: () => end('kill'),
-    restart: async () => {
+    restart: async (until) => {
       await end('stop');
       await assertPortFree(spec.port, spec.name);
       await docker('start', container);
-      await untilAnswers();
+      if (until !== 'running') await untilAnswers();
     },
     pause: () => docker('pause', container),
     resume: () => docker('unpause', container),

@@ -10,8 +10,11 @@ export type LocalServer = AsyncDisposable & {
   stop(): Promise<void>;
   /** Ends it without a chance to tidy up. */
   kill(): Promise<void>;
-  /** Starts it again on the same port with the same data, ending it first where it still runs. */
-  restart(): Promise<void>;
+  /**
+   * Starts it again on the same port with the same data, ending it first where it still runs. Resolves when it answers, or with
+   * `running` as soon as its process runs: a server may refuse to work for as long as it reads its data.
+   */
+  restart(until?: 'answering' | 'running'): Promise<void>;
   /** Stops it from running without closing its connections. */
   pause(): Promise<void>;
   resume(): Promise<void>;
@@ -26,5 +29,7 @@ export type ServerOptions = {
   port?: number;
   /** `auto` takes Docker where its daemon answers. */
   mode?: 'auto' | 'native' | 'docker';
+  /** More arguments for Redis, after its own; Kafka takes none. */
+  args?: readonly string[];
   onProgress?: (line: string) => void;
 };

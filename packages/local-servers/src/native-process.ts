@@ -59,8 +59,8 @@ export class NativeProcess {
     this.#what = what;
   }
 
-  /** Starts it and waits until it answers; a server that does not is ended again. */
-  async start(): Promise<void> {
+  /** Starts it and, where asked, waits until it answers; a server that does not is ended again. */
+  async start(until: 'answering' | 'running' = 'answering'): Promise<void> {
     const { name, command, args, port, logFile } = this.#what;
     // Else whoever holds the port could answer in its place.
     await assertPortFree(port, name);
@@ -81,6 +81,7 @@ export class NativeProcess {
       child.once('error', (error) => end(error.message));
       child.once('exit', (code, signal) => end(`it ended with ${signal ?? code}`));
     });
+    if (until === 'running') return;
     const why = await whyNotAnswering(this.#what.answers, () => failure);
     if (why === undefined) return;
     await this.kill();
@@ -126,9 +127,9 @@ export const nativeServer = (process: NativeProcess, address: string): LocalServ
   },
   stop: () => process.stop(),
   kill: () => process.kill(),
-  restart: async () => {
+  restart: async (until) => {
     await process.stop();
-    await process.start();
+    await process.start(until);
   },
   pause: async () => process.signal('SIGSTOP'),
   resume: async () => process.signal('SIGCONT'),

@@ -19,7 +19,18 @@ const startNative = async (options: ServerOptions & { port: number }): Promise<L
   const process = new NativeProcess({
     name: 'Redis',
     command: await redisBinary(options.cacheDir, options.onProgress ?? (() => undefined)),
-    args: [CONFIG, '--port', String(port), '--bind', '127.0.0.1', '--dir', dataDir, '--save', ''],
+    args: [
+      CONFIG,
+      '--port',
+      String(port),
+      '--bind',
+      '127.0.0.1',
+      '--dir',
+      dataDir,
+      '--save',
+      '',
+      ...(options.args ?? []),
+    ],
     logFile: path.join(dataDir, 'redis.log'),
     port,
     answers: () => redisAnswers(addressOf(port)),
@@ -28,7 +39,7 @@ const startNative = async (options: ServerOptions & { port: number }): Promise<L
   return nativeServer(process, addressOf(port));
 };
 
-const startInDocker = async (port: number): Promise<LocalServer> => {
+const startInDocker = async (port: number, args: readonly string[]): Promise<LocalServer> => {
   // Loaded where it is used: half a second that a machine without Docker need not wait.
   const { startContainer } = await import('./container.ts');
   return startContainer({
@@ -38,7 +49,7 @@ const startInDocker = async (port: number): Promise<LocalServer> => {
     port,
     address: addressOf(port),
     environment: {},
-    command: ['redis-server', '/etc/redis.conf', '--protected-mode', 'no', '--save', ''],
+    command: ['redis-server', '/etc/redis.conf', '--protected-mode', 'no', '--save', '', ...args],
     files: { [CONFIG]: '/etc/redis.conf' },
     answers: () => redisAnswers(addressOf(port)),
   });
@@ -50,7 +61,7 @@ export const startRedis = async (options: ServerOptions): Promise<LocalServer> =
   await assertPortFree(port, 'Redis');
   return startEither(options, {
     name: 'Redis',
-    docker: () => startInDocker(port),
+    docker: () => startInDocker(port, options.args ?? []),
     native: () => startNative({ ...options, port }),
   });
 };

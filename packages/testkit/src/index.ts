@@ -1,4 +1,3 @@
 export { freePort } from '@adcap/local-servers';
 export * from './fixtures.ts';
-export * from './own-servers.ts';
-export * from './wait-for.ts';
+export * from './servers.ts';

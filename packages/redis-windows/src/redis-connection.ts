@@ -81,6 +81,8 @@ const optionsFor = ({ name, role }: ConnectionOptions) => ({
   connectTimeout: CONNECT_TIMEOUT_MS,
   socketTimeout: SOCKET_TIMEOUT_MS,
   retryStrategy: () => RETRY_MS,
+  // Else a Redis that reads its data is asked again only when its own guess of the rest is over, up to ten seconds.
+  maxLoadingRetryTime: RETRY_MS,
   reconnectOnError: (error: Error) => role === 'writer' && /\bREADONLY\b/.test(error.message),
   enableAutoPipelining: false,
 });

@@ -35,13 +35,15 @@ for i = 7, #ARGV, 2 do
 end
 if live > liveLimit then return REFUSED.full end
 
-redis.call('ZREMRANGEBYSCORE', reservations, '-inf', text(now))
-if #removed > 0 then redis.call('ZREM', reservations, unpack(removed)) end
-if #added > 0 then redis.call('ZADD', reservations, unpack(added)) end
-expireWithLast(reservations)
+-- First, because Redis refuses what would need memory that it lacks only before a script has written anything: behind a
+-- removal it would let all of this pass.
 if storedPod == '' then
   redis.call('DEL', pod)
 else
   redis.call('SET', pod, storedPod, 'PXAT', podExpiresAt)
 end
+redis.call('ZREMRANGEBYSCORE', reservations, '-inf', text(now))
+if #removed > 0 then redis.call('ZREM', reservations, unpack(removed)) end
+if #added > 0 then redis.call('ZADD', reservations, unpack(added)) end
+expireWithLast(reservations)
 return raiseVersion(meta, metaTtlMs)

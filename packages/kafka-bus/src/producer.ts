@@ -16,6 +16,8 @@ export type ProducerOptions = {
   /** Of one request; it must stay below the topic's `max.message.bytes`. */
   maxRequestBytes?: number;
   gzip?: boolean;
+  /** How long a message may wait for others to go with it: fewer requests, for messages that nobody waits for. */
+  lingerMs?: number;
   random?: () => number;
 };
 
@@ -41,6 +43,7 @@ const DEFAULTS = {
   // The brokers' default limit is 1,048,588 for a partition's share of a request; the rest is for framing.
   maxRequestBytes: 900_000,
   gzip: false,
+  lingerMs: 0,
   random: Math.random,
 } as const;
 
@@ -57,12 +60,13 @@ export const createProducer = (options: ProducerOptions): Producer => {
   const senderOf = (topic: string): TopicSender => {
     const existing = senders.get(topic);
     if (existing !== undefined) return existing;
-    const { bus, maxRequestBytes, gzip, random, timeoutMs } = settings;
+    const { bus, maxRequestBytes, gzip, lingerMs, random, timeoutMs } = settings;
     const sender = new TopicSender({
       bus,
       topic,
       maxRequestBytes,
       gzip,
+      lingerMs,
       random,
       attemptTimeoutMs: timeoutMs,
     });

@@ -14,6 +14,7 @@ export type TopicSenderOptions = {
   /** The longest that one request, or one attempt to connect, may take. */
   attemptTimeoutMs: number;
   gzip: boolean;
+  lingerMs: number;
   random: () => number;
 };
 
@@ -53,7 +54,8 @@ export class TopicSender {
 
   push(chunks: readonly Chunk[]): void {
     this.#queue.push(...chunks);
-    this.#wake.abort();
+    // Each abort makes an error with a stack, also where it is not the first.
+    if (!this.#wake.signal.aborted) this.#wake.abort();
   }
 
   async close(): Promise<void> {
@@ -71,6 +73,7 @@ export class TopicSender {
         await this.#sleepUntilWoken();
         continue;
       }
+      if (this.#queue.length > 0) await pause(this.#options.lingerMs, this.#stop.signal);
       if (await this.#attempt(this.#take())) {
         failures = 0;
       } else {

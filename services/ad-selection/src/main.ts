@@ -21,8 +21,13 @@ const name = 'ad-selection';
 /** A Redis that does not answer by then is none; answers are open until it does. */
 const LONGEST_LOOK_MS = 1_000;
 
-/** Decision records are worth less than memory and a quick stop. */
-const RECORDS_IN_WAIT = { timeoutMs: 2_000, maxPendingMessages: 20_000, maxPendingBytes: 16 * 1_048_576 };
+/** Decision records are worth less than memory and a quick stop; a request for each would cost more than the decision. */
+const RECORDS_IN_WAIT = {
+  timeoutMs: 2_000,
+  maxPendingMessages: 20_000,
+  maxPendingBytes: 16 * 1_048_576,
+  lingerMs: 50,
+};
 
 /** Ends the start where Redis would lose counters; one that is away is no reason not to answer. */
 const refuseUnusable = async (redis: RedisConnection, signal: AbortSignal): Promise<void> => {

@@ -28,11 +28,18 @@ const BREAKER = {
   errorFilter: (error: unknown) => !isRetryableStoreError(error),
 } as const;
 
+/** Ids of viewers have no blank at their end, so this one has nothing. */
+const NOBODY: ReadRequest = { deviceId: 'adcap trial ', breakKey: 'trial', sinceMs: 0 };
+
+const reasonOf = (error: unknown): 'deadline' | 'store_error' =>
+  error instanceof DeadlineExceeded ? 'deadline' : 'store_error';
+
 /** Time that passes between the start of a deadline and its first read. */
 const FRESH_MS = 0.5;
 
 /**
- * The decision read behind a circuit breaker: while the store fails, calls are told so at once, and one in 250 ms tries.
+ * The decision read behind a circuit breaker: while the store fails, calls are told so at once, and every 250 ms a read for nobody
+ * tries it. Not one of the calls: it would wait for a store that is gone, and without calls nobody would see it return.
  * The breaker judges the store by the configured limit alone: a caller in a greater hurry gets its own answer and
  * leaves no mark on others. Failure policy: never throws; a reading that is late or failed is a value.
  */
@@ -50,18 +57,23 @@ export const createGuardedRead = (store: Pick<DecisionStore, 'read'>, limitMs: n
     const reading = breaker.fire(request);
     return deadline.remainingMs() < limitMs - FRESH_MS ? deadline.race(reading) : reading;
   };
+  breaker.on('halfOpen', () => {
+    breaker.fire(NOBODY).then(
+      () => {
+        failure = undefined;
+      },
+      (error: unknown) => failed(reasonOf(error), error),
+    );
+  });
   return {
     read: async (request, deadline) => {
-      if (breaker.opened) return failed('circuit_open', undefined);
+      if (!breaker.closed) return failed('circuit_open', undefined);
       try {
         const reading = await fire(request, deadline);
         failure = undefined;
         return { kind: 'read', reading };
       } catch (error) {
-        // Half open, with the one trial under way: the others are refused by the breaker itself.
-        const isRefused = error instanceof Error && 'code' in error && error.code === 'EOPENBREAKER';
-        if (isRefused) return failed('circuit_open', undefined);
-        return failed(error instanceof DeadlineExceeded ? 'deadline' : 'store_error', error);
+        return failed(reasonOf(error), error);
       }
     },
     lastFailure: () => failure,

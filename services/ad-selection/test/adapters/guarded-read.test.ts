@@ -62,6 +62,32 @@ describe('the guarded read', () => {
     expect(await kinds(1)).toEqual(['circuit_open']);
   });
 
+  test('tries a store that is gone again and again, and lets nobody wait for that', async () => {
+    const { store, kinds } = createStore();
+    store.mode = 'hangs';
+    await kinds(30);
+    const { asked } = store;
+    const seen = new Set<string>();
+    await waitFor(
+      async () => {
+        for (const kind of await kinds(10)) seen.add(kind);
+        return store.asked >= asked + 3;
+      },
+      { what: 'three trials' },
+    );
+    expect([...seen]).toEqual(['circuit_open']);
+    expect(store.asked).toBe(asked + 3);
+  });
+
+  test('sees a store return without being asked', async () => {
+    const { store, guarded, kinds } = createStore();
+    store.mode = 'fails';
+    await kinds(30);
+    store.mode = 'works';
+    await waitFor(() => guarded.lastFailure() === undefined, { what: 'a trial that succeeds' });
+    expect(await kinds(1)).toEqual(['read']);
+  });
+
   test('does not count the hurry of a caller', async () => {
     const { store, kinds } = createStore();
     const slow = Promise.withResolvers<void>();

@@ -1,34 +1,11 @@
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
-import { onLauncherGone } from './launcher.ts';
 import { announce, openStack, type Stack } from './open-stack.ts';
-import { complain, say } from './say.ts';
+import { complain } from './say.ts';
+import { stopSignal } from './stop-signal.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-/** What passes a Ctrl-C on may bring the same one twice. */
-const SAME_PRESS_MS = 500;
 /** A download or a server that is just starting is not waited for any longer. */
 const GIVE_UP_AFTER_MS = 5_000;
-
-/** Aborted by the first signal; one that comes later still ends the process at once, and with it what it has started. */
-const stopSignal = (): AbortSignal => {
-  const stop = new AbortController();
-  let first: number | undefined;
-  const begin = (): void => {
-    if (first !== undefined) return;
-    first = performance.now();
-    say('stopping');
-    stop.abort();
-  };
-  for (const name of SIGNALS) {
-    process.on(name, () => {
-      if (first !== undefined && performance.now() - first > SAME_PRESS_MS) process.exit(1);
-      begin();
-    });
-  }
-  onLauncherGone(begin);
-  return stop.signal;
-};
 
 const untilStopped = async (stack: Stack, signal: AbortSignal): Promise<void> => {
   if (signal.aborted) return;

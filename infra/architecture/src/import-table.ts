@@ -54,6 +54,12 @@ export const IMPORT_TABLE: Readonly<Record<string, Allowance>> = {
     node: true,
   },
   'infra/e2e': { ours: [], thirdParty: [], node: true },
+  'infra/examples': { ours: ['client-sdk', 'local-servers', 'stack'], thirdParty: [], node: true },
+  'infra/faults': {
+    ours: ['contracts', 'identity', 'local-servers', 'redis-windows', 'stack', 'testkit'],
+    thirdParty: [],
+    node: true,
+  },
   'infra/mutants': { ours: ['local-servers'], thirdParty: [], node: true },
   'infra/topics': { ours: ['kafka-bus'], thirdParty: [], node: true },
 };

@@ -1,6 +1,7 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { loadTopics } from '@adcap/local-servers';
+import { clientsPage } from './generated/clients-page.ts';
 import { configPage } from './generated/config-page.ts';
 import { envExample } from './generated/env-example.ts';
 import { errorsPage } from './generated/errors-page.ts';
@@ -15,6 +16,7 @@ const makeFiles = async (): Promise<Map<string, string>> => {
   const services = await readServiceSettings();
   return new Map([
     ...services.map((of) => [`infra/env/${of.service}.env.example`, envExample(of)] as const),
+    ['docs/clients.md', await clientsPage()],
     ['docs/config.md', configPage(services)],
     ['docs/errors.md', errorsPage()],
     ['docs/events.md', eventsPage(await loadTopics())],

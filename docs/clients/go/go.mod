@@ -1,0 +1,3 @@
+module adcap.example/selection
+
+go 1.21

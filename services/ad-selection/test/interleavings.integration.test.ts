@@ -5,7 +5,8 @@ import { aProgram } from './interleavings/program.arbitraries.ts';
 import { Program } from './interleavings/run-program.ts';
 import { test } from './interleavings/two-processes.ts';
 
-const PROGRAMS = Number(process.env['ADCAP_TEST_INTERLEAVINGS'] ?? 10_000);
+/** `pnpm interleavings` runs ten thousand. */
+const PROGRAMS = Number(process.env['ADCAP_TEST_INTERLEAVINGS'] ?? 2_500);
 /** Programs under way: some wait until a break is over. */
 const AT_ONCE = 12;
 const LIMIT_MS = 900_000;

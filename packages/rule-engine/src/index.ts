@@ -1,6 +1,7 @@
 export * from './ad.ts';
 export * from './applies.ts';
 export * from './compile-rules.ts';
+export * from './diff-rule-sets.ts';
 export * from './evaluate-ad.ts';
 export * from './fill-pod.ts';
 export * from './ladder.ts';

@@ -11,6 +11,7 @@ export const ERROR_CODES = {
   ADCAP_ROUTE_METHOD: { status: 405, retryable: false, title: 'The method is not allowed here' },
   ADCAP_AUTH_MISSING: { status: 401, retryable: false, title: 'A valid bearer token is needed' },
   ADCAP_AUTH_ROLE: { status: 403, retryable: false, title: 'The role of this token does not allow it' },
+  ADCAP_RATE_LIMITED: { status: 429, retryable: true, title: 'Too many requests' },
   ADCAP_IMPRESSIONS_ALL_REJECTED: { status: 400, retryable: false, title: 'Every impression was rejected' },
   ADCAP_IMPRESSIONS_NOT_STORED: {
     status: 503,
@@ -30,6 +31,13 @@ export const ERROR_CODES = {
   },
   ADCAP_RESERVATIONS_FULL: { status: 409, retryable: false, title: 'The device holds too many reservations' },
   ADCAP_RULES_INVALID: { status: 400, retryable: false, title: 'The rule set is not valid' },
+  ADCAP_RULES_UNKNOWN_RULE: { status: 404, retryable: false, title: 'There is no rule of this id' },
+  ADCAP_RULES_DUPLICATE: { status: 409, retryable: false, title: 'There is a rule of this id already' },
+  ADCAP_RULES_UNKNOWN_VERSION: {
+    status: 404,
+    retryable: false,
+    title: 'This version of the rules is not kept',
+  },
   ADCAP_RULES_STALE: { status: 412, retryable: false, title: 'The rules have changed since they were read' },
   ADCAP_RULES_IF_MATCH_MISSING: { status: 428, retryable: false, title: 'If-Match is required' },
   ADCAP_RULES_TOO_LARGE: {

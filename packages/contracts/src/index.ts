@@ -1,3 +1,4 @@
+export * from './audit-event.ts';
 export * from './brand-key.ts';
 export * from './dimensions.ts';
 export * from './errors.ts';

@@ -2,6 +2,7 @@
 export const TOPICS = {
   impressions: 'adcap.impressions.v1',
   rules: 'adcap.rules.v1',
+  audit: 'adcap.audit.v1',
   decisions: 'adcap.decisions.v1',
   rejectedImpressions: 'adcap.impressions.rejected.v1',
   deadImpressions: 'adcap.impressions.dlq.v1',

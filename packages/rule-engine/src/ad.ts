@@ -14,6 +14,32 @@ export type Ad = {
   durationMs?: number | undefined;
 };
 
+export type KeyOf = (value: string) => ValueKey;
+
+/** What an ad is called: its values as they are written. */
+export type AdNames = {
+  creativeId: string;
+  campaignId?: string | undefined;
+  brandId?: string | undefined;
+  industryIds: readonly string[];
+};
+
+/** The ad as the rules see it. */
+export const toAd = (
+  names: AdNames & { exempt: boolean; durationMs?: number | undefined },
+  keyOf: KeyOf,
+): Ad => {
+  const bind = (value: string): AdValue => ({ value, key: keyOf(value) });
+  return {
+    creative: bind(names.creativeId),
+    campaign: names.campaignId === undefined ? undefined : bind(names.campaignId),
+    brand: names.brandId === undefined ? undefined : bind(names.brandId),
+    industries: names.industryIds.map(bind),
+    exempt: names.exempt,
+    durationMs: names.durationMs,
+  };
+};
+
 /** The values of an ad in one dimension. */
 export const valuesOf = (ad: Ad, dimension: Dimension): readonly AdValue[] => {
   switch (dimension) {

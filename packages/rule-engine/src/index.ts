@@ -5,6 +5,7 @@ export * from './diff-rule-sets.ts';
 export * from './evaluate-ad.ts';
 export * from './fill-pod.ts';
 export * from './ladder.ts';
+export * from './ladder-notes.ts';
 export * from './next-allowed.ts';
 export * from './parse-rule-set.ts';
 export * from './rule-warnings.ts';

@@ -26,19 +26,33 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 const nameOf = (raw: unknown, index: number): string =>
   isRecord(raw) && typeof raw['id'] === 'string' && raw['id'] !== '' ? raw['id'] : `rules.${index}`;
 
-type Issue = { path: readonly PropertyKey[]; message: string; errors?: readonly (readonly Issue[])[] };
+type Issue = {
+  path: readonly PropertyKey[];
+  message: string;
+  errors?: readonly (readonly Issue[])[];
+  /** Fields that nobody knows. */
+  keys?: readonly string[];
+};
 
 /** The union over `limit` reports the branches that failed; the one for a cap says which of its fields is wrong. */
 const deepest = (issue: Issue): readonly Issue[] => {
-  const branch = issue.errors?.find((issues) => issues.some(({ path }) => path.length > 0));
+  const branch = issue.errors?.find((issues) =>
+    issues.some(({ path, keys }) => path.length > 0 || keys !== undefined),
+  );
   return branch === undefined
     ? [issue]
     : branch.map((inner) => ({ ...inner, path: [...issue.path, ...inner.path] }));
 };
 
+const byField = (issue: Issue): readonly Issue[] =>
+  issue.keys === undefined
+    ? [issue]
+    : issue.keys.map((key) => ({ path: [...issue.path, key], message: 'is not a known field' }));
+
 const findingsOf = (ruleId: string, issues: readonly Issue[]): RuleFinding[] =>
   issues
     .flatMap(deepest)
+    .flatMap(byField)
     .map((issue) => ({ ruleId, field: issue.path.map(String).join('.'), message: issue.message }));
 
 const checkCap = (rule: Rule, { retentionMs }: RuleBounds): RuleFinding[] => {

@@ -34,7 +34,7 @@ describe('law 4: a wrong rule set is refused whole, naming rule and field', () =
     {
       name: 'an unknown field in a limit',
       input: withLimit({ max: 1, window: '1m', per: 'day' }),
-      error: 'bad: limit',
+      error: 'bad: limit.per',
     },
     { name: 'a generic OFF', input: withLimit('OFF'), error: 'bad: limit' },
     { name: 'a generic BLOCK', input: withLimit('BLOCK'), error: 'bad: limit' },
@@ -49,7 +49,7 @@ describe('law 4: a wrong rule set is refused whole, naming rule and field', () =
       error: 'good: value',
     },
     { name: 'an id read as a number', input: { rules: [{ ...good, id: 7 }] }, error: 'rules.0: id' },
-    { name: 'an unknown field', input: { rules: [{ ...good, windw: '1m' }] }, error: 'good: ' },
+    { name: 'an unknown field', input: { rules: [{ ...good, windw: '1m' }] }, error: 'good: windw' },
     { name: 'a final generic', input: { rules: [{ ...good, final: true }] }, error: 'good: final' },
     { name: 'an unfilled value', input: { rules: [{ ...good, value: '[CID]' }] }, error: 'good: value' },
     {
@@ -95,7 +95,7 @@ describe('law 4: a wrong rule set is refused whole, naming rule and field', () =
     {
       name: 'an unknown dimension switch',
       input: { dimensions: { seller: 'off' }, rules: [] },
-      error: '(rule set): dimensions',
+      error: '(rule set): dimensions.seller',
     },
     {
       name: 'a switch read as false',

@@ -2,6 +2,13 @@ import type { AppError } from '@adcap/contracts';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { PROBLEM_MEDIA_TYPE, problemOf, toAppError } from './problem.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** What was answered as a problem. */
+    failure: AppError | undefined;
+  }
+}
+
 /** Long enough for a broken connection to come back, short enough that no batch waits for nothing. */
 const RETRY_AFTER_SECONDS = '1';
 
@@ -25,6 +32,7 @@ export const answerProblem = (
   reply: FastifyReply,
 ): FastifyReply => {
   const failure = toAppError(thrown);
+  request.failure = failure;
   const isOurFault = failure.status >= 500;
   if (isOurFault) logFailure(thrown, failure, request);
   if (failure.retryable && !reply.hasHeader('retry-after')) reply.header('retry-after', RETRY_AFTER_SECONDS);

@@ -105,7 +105,9 @@ export const createHttpServer = async (options: HttpServerOptions): Promise<Http
   server.addHook('onRoute', (route) => routes.add(route));
   server.addHook('onRequest', createRequestGuard(routes));
   server.addHook('onResponse', createHttpMetrics(options.registry));
-  server.decorateRequest('role', undefined);
+  server.decorateRequest('bearer', undefined);
+  server.decorateRequest('audited', undefined);
+  server.decorateRequest('failure', undefined);
   registerBuildInfo(options.registry, options);
   await addApiDocs(server, options);
   addOperationalRoutes(server, options);

@@ -1,3 +1,5 @@
+export { accessTokens, type TokenDigest } from './access-tokens.ts';
+export * from './audit-trail.ts';
 export * from './bearer-roles.ts';
 export * from './clock.ts';
 export * from './describe-config.ts';
@@ -8,5 +10,6 @@ export * from './load-config.ts';
 export * from './logger.ts';
 export * from './metrics-registry.ts';
 export { PROBLEM_MEDIA_TYPE, type Problem, problemOf, problemSchema } from './problem.ts';
+export * from './rate-limits.ts';
 export * from './run-service.ts';
 export * from './shared-config.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { accessTokens } from './access-tokens.ts';
 import { LOG_LEVELS } from './logger.ts';
 
 /** A list written with commas; empty entries are slips and left out. */
@@ -24,7 +25,11 @@ const tokenKeys = commaList.transform((entries, ctx) =>
   }),
 );
 
-const token = z.string().min(1).optional();
+const tokensOf = (what: string) =>
+  accessTokens
+    .optional()
+    .describe(`Bearer tokens that may ${what}: token, name=token or name=sha256:<hex>, separated by commas`);
+const perMinute = z.coerce.number().int().min(1).default(6_000);
 
 /** The settings that mean the same in every service; a service names the ones that it reads. */
 export const sharedSettings = {
@@ -52,9 +57,15 @@ export const sharedSettings = {
   ADCAP_RESERVATION_KEYS: tokenKeys.describe(
     'What signs reservation ids, as id:secret, separated by commas; the first one signs, all verify',
   ),
-  ADCAP_TOKEN_VIEWER: token.describe('Bearer token that may read the rules; none: nobody has this role'),
-  ADCAP_TOKEN_EDITOR: token.describe('Bearer token that may change the rules as well'),
-  ADCAP_TOKEN_OPERATOR: token.describe('Bearer token that may do everything, devices included'),
+  ADCAP_TOKEN_VIEWER: tokensOf('read the rules'),
+  ADCAP_TOKEN_EDITOR: tokensOf('change the rules as well'),
+  ADCAP_TOKEN_OPERATOR: tokensOf('do everything, devices included'),
+  ADCAP_RATE_LIMIT_PEER: perMinute.describe(
+    'Requests a minute that one address may send to what needs a token, in each process',
+  ),
+  ADCAP_RATE_LIMIT_ACTOR: perMinute.describe(
+    'Requests a minute that one bearer may send to what needs a token, in each process',
+  ),
   ADCAP_RULES_FILE: z.string().optional().describe('A YAML rule set with which an empty installation starts'),
   ADCAP_BEACON_PORT: port.default(8081).describe('Port of the beacon; 0 takes a free one'),
   ADCAP_AD_SELECTION_PORT: port.default(8082).describe('Port of ad selection; 0 takes a free one'),

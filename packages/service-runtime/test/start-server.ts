@@ -20,7 +20,7 @@ export const collectLogs = () => {
 
 /** A server (on a free port unless told) with the routes that a test adds, closed by `await using`. */
 export const startServer = async (
-  addRoutes: (server: HttpServer) => void,
+  addRoutes: (server: HttpServer) => void | Promise<void>,
   overrides: Partial<HttpServerOptions> = {},
   port = 0,
 ) => {
@@ -40,7 +40,7 @@ export const startServer = async (
     requestTimeoutMs: 5_000,
     ...overrides,
   });
-  addRoutes(server);
+  await addRoutes(server);
   const address = await listen(server, { host: '127.0.0.1', port });
   const close = async (): Promise<void> => server.close();
   return { server, address, health, logs: logs.lines, [Symbol.asyncDispose]: close };

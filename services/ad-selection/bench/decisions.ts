@@ -4,7 +4,7 @@ import { compileRules, type View } from '@adcap/rule-engine';
 import type { Ask, Knowledge, Setting } from '../src/domain/ask.ts';
 import { decide } from '../src/domain/decide.ts';
 import { type Selection, tell } from '../src/domain/tell.ts';
-import { toEntries } from '../src/domain/to-ad.ts';
+import { toEntries } from '../src/domain/to-entries.ts';
 
 const NOW = epochMs(Date.UTC(2026, 2, 2, 9));
 const MINUTE = 60_000;

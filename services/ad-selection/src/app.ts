@@ -3,10 +3,12 @@ import type { ReservationTokens } from '@adcap/identity';
 import type { DecisionStore } from '@adcap/redis-windows';
 import type { CompiledRules } from '@adcap/rule-engine';
 import {
+  type AuditTrail,
   type Clock,
+  createBearerReader,
   createHealth,
   createHttpServer,
-  createRoleReader,
+  createRateLimits,
   type Health,
   type HttpServer,
   type Logger,
@@ -43,6 +45,8 @@ export type AppDeps = {
   rulesAt: (at: EpochMs) => CompiledRules | undefined;
   shared: Pick<FollowedState, 'asOf' | 'oldestAsOf' | 'switches'>;
   tokens: Pick<ReservationTokens, 'sign'>;
+  /** Who looked at which device. */
+  audit: AuditTrail;
   /** Whether to decide for nobody before the first request, so that it is not answered by cold code. */
   isWarm: boolean;
   /** Given what counts its dropped records. */
@@ -135,6 +139,11 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
     editor: config.ADCAP_TOKEN_EDITOR,
     operator: config.ADCAP_TOKEN_OPERATOR,
   };
+  const limits = await createRateLimits(server, {
+    perPeer: config.ADCAP_RATE_LIMIT_PEER,
+    perActor: config.ADCAP_RATE_LIMIT_ACTOR,
+    registry: deps.registry,
+  });
   const routeDeps = {
     decider,
     store: patientStore,
@@ -143,8 +152,9 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
     nowMs,
     asOf: shared.asOf,
     retentionMs: config.ADCAP_RETENTION_MS,
-    requireOperator: requireRole(tokens, 'operator'),
-    roleOf: createRoleReader(tokens),
+    requireOperator: limits.around(requireRole(tokens, 'operator')),
+    bearerOf: createBearerReader(tokens),
+    audit: deps.audit,
   };
   addSelectionRoutes(server, routeDeps);
   addReservationRoutes(server, routeDeps);

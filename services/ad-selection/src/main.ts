@@ -10,7 +10,14 @@ import {
   type RedisConnection,
 } from '@adcap/redis-windows';
 import { createRulesFeed } from '@adcap/rules-feed';
-import { createLogger, listen, loadConfig, runService, suiteVariables } from '@adcap/service-runtime';
+import {
+  createAuditTrail,
+  createLogger,
+  listen,
+  loadConfig,
+  runService,
+  suiteVariables,
+} from '@adcap/service-runtime';
 import { createDecisionLog } from './adapters/decision-log.ts';
 import { buildApp } from './app.ts';
 import { configSchema } from './config.ts';
@@ -65,9 +72,10 @@ await runService(
     });
     stack.defer(() => shared.close());
     await shared.first;
+    const auditTopic = topicName('audit', topicPrefix);
     const producer = createProducer({
       bus,
-      topics: [topicName('decisions', topicPrefix)],
+      topics: [topicName('decisions', topicPrefix), auditTopic],
       ...RECORDS_IN_WAIT,
       random: Math.random,
     });
@@ -99,6 +107,13 @@ await runService(
       rules: () => feed.current(),
       rulesAt: (at) => feed.inForceAt(at),
       tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
+      audit: createAuditTrail({
+        service: name,
+        clock,
+        logger,
+        registry,
+        send: (key, value) => producer.send(auditTopic, [{ key, value }]),
+      }),
       isWarm: true,
       decisionLog: (onDropped) =>
         createDecisionLog(producer, {

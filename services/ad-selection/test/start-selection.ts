@@ -1,4 +1,4 @@
-import { epochMs, type Rule, type SelectionAnswer } from '@adcap/contracts';
+import { type AuditEvent, epochMs, type Rule, type SelectionAnswer } from '@adcap/contracts';
 import { createReservationTokens } from '@adcap/identity';
 import {
   connectRedis,
@@ -11,10 +11,12 @@ import {
 import { type CompiledRules, compileRules, parseRuleSet } from '@adcap/rule-engine';
 import type { RulesFeed } from '@adcap/rules-feed';
 import {
+  createAuditTrail,
   createHealth,
   createLogger,
   createMetricsRegistry,
   type HttpServer,
+  type Logger,
   listen,
   systemClock,
 } from '@adcap/service-runtime';
@@ -71,6 +73,9 @@ export const startSelection = async (options: {
   isWarm?: boolean;
   /** Rules that are followed instead of given. */
   feed?: Pick<RulesFeed, 'current' | 'inForceAt'>;
+  logger?: Logger;
+  /** Told of every audit record. */
+  onAudit?: (record: AuditEvent) => void;
   /** Puts something between the service and its store. */
   through?: (store: DecisionStore) => DecisionStore;
   /** What consumers have said about how far they are; everything is applied unless a test says otherwise. */
@@ -92,11 +97,12 @@ export const startSelection = async (options: {
   });
   const { asOf = () => epochMs(Date.now()) } = options;
   const health = createHealth();
+  const logger = options.logger ?? createLogger({ name: 'test', level: 'fatal' });
   const registry = createMetricsRegistry();
   let rules: CompiledRules | undefined;
   const app: HttpServer = await buildApp({
     config,
-    logger: createLogger({ name: 'test', level: 'fatal' }),
+    logger,
     clock: systemClock,
     registry,
     health,
@@ -105,6 +111,13 @@ export const startSelection = async (options: {
     rules: () => (options.feed === undefined ? rules : options.feed.current()),
     rulesAt: (at) => options.feed?.inForceAt(at),
     tokens: createReservationTokens(config.ADCAP_RESERVATION_KEYS),
+    audit: createAuditTrail({
+      service: 'ad-selection',
+      clock: systemClock,
+      logger,
+      registry,
+      send: async (_key, value) => options.onAudit?.(JSON.parse(value)),
+    }),
     isWarm: options.isWarm ?? false,
     decisionLog: () => () => undefined,
   });

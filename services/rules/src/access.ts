@@ -1,8 +1,12 @@
 import { AppError } from '@adcap/contracts';
-import { ROLES, type RoleTokens, requireRole } from '@adcap/service-runtime';
-import type { FastifyReply, FastifyRequest } from 'fastify';
-
-type Hook = (request: FastifyRequest, reply: FastifyReply) => Promise<void>;
+import {
+  type AccessHook,
+  type RateLimits,
+  ROLES,
+  type RoleTokens,
+  requireRole,
+} from '@adcap/service-runtime';
+import type { FastifyRequest } from 'fastify';
 
 const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 
@@ -10,7 +14,7 @@ const LOOPBACK = /^(?:127\.|::1$|::ffff:127\.)/;
 const isForwarded = ({ headers }: FastifyRequest): boolean =>
   headers['x-forwarded-for'] !== undefined || headers['forwarded'] !== undefined;
 
-const localOnly: Hook = async (request, reply) => {
+const localOnly: AccessHook = async (request, reply) => {
   if (LOOPBACK.test(request.socket.remoteAddress ?? '') && !isForwarded(request)) return;
   reply.header('www-authenticate', 'Bearer realm="adcap"');
   throw new AppError(
@@ -20,10 +24,13 @@ const localOnly: Hook = async (request, reply) => {
 };
 
 /** Who may read and who may change the rules. Without any token: reading from this machine, changing by nobody. */
-export const createAccess = (tokens: RoleTokens): { read: Hook; write: Hook } => {
-  const hasTokens = ROLES.some((role) => (tokens[role] ?? '') !== '');
+export const createAccess = (
+  tokens: RoleTokens,
+  limits: RateLimits,
+): { read: AccessHook; write: AccessHook } => {
+  const hasTokens = ROLES.some((role) => (tokens[role] ?? []).length > 0);
   return {
-    read: hasTokens ? requireRole(tokens, 'viewer') : localOnly,
-    write: requireRole(tokens, 'editor'),
+    read: limits.around(hasTokens ? requireRole(tokens, 'viewer') : localOnly),
+    write: limits.around(requireRole(tokens, 'editor')),
   };
 };

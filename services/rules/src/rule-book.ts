@@ -3,12 +3,14 @@ import { type BusLogger, BusRefused } from '@adcap/kafka-bus';
 import type { RulesCache } from '@adcap/redis-windows';
 import { readRulesRecord } from '@adcap/rules-feed';
 import type { Clock } from '@adcap/service-runtime';
+import type { Edit } from './domain/edit-rules.ts';
 import type { RulesTopic } from './rules-topic.ts';
 
 type Change = {
   /** `none`: what the caller named is no version. */
   expectedVersion: number | 'any' | 'none';
-  draft: RuleSetDraft;
+  /** Asked about the version that is expected, and of no other. */
+  edit: Edit;
   author: string;
   note?: string | undefined;
 };
@@ -17,6 +19,8 @@ type Change = {
 export type ChangeResult =
   | { kind: 'published'; record: RulesRecord }
   | { kind: 'stale'; version: number }
+  /** The edit cannot be made. */
+  | { kind: 'refused'; error: AppError }
   | { kind: 'too_large'; bytes: number }
   /** Nothing was changed; the same may be sent again. */
   | { kind: 'unchanged'; away: 'store' | 'bus'; detail: string; cause?: unknown }
@@ -158,7 +162,7 @@ export const createRuleBook = (deps: RuleBookDeps): RuleBook => {
     }
   };
 
-  const change = async ({ expectedVersion, draft, author, note }: Change): Promise<ChangeResult> => {
+  const change = async ({ expectedVersion, edit, author, note }: Change): Promise<ChangeResult> => {
     const unchanged = (away: 'store' | 'bus', detail: string, cause?: unknown): ChangeResult => ({
       kind: 'unchanged',
       away,
@@ -181,6 +185,8 @@ export const createRuleBook = (deps: RuleBookDeps): RuleBook => {
       return unchanged('bus', `Version ${before.version} is in force and could not be published yet.`);
     if (expectedVersion !== 'any' && expectedVersion !== before.version)
       return { kind: 'stale', version: before.version };
+    const draft = edit(before);
+    if (draft instanceof AppError) return { kind: 'refused', error: draft };
     const record = makeRecord(before.version + 1, draft, { author, note });
     const bytes = Buffer.byteLength(JSON.stringify(record));
     if (bytes > maxBytes) return { kind: 'too_large', bytes };

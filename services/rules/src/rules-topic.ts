@@ -1,6 +1,7 @@
 import { CURRENT_RULES_KEY, type RulesRecord, rulesVersionKey } from '@adcap/contracts';
 import { type BusMessage, type BusSettings, createProducer, followCompactedTopic } from '@adcap/kafka-bus';
 import { readRulesRecord } from '@adcap/rules-feed';
+import { VersionArchive } from './version-archive.ts';
 
 /** What the compacted topic holds, as far as it has been read. */
 type TopicState = {
@@ -16,6 +17,8 @@ type TopicState = {
 
 export type RulesTopic = {
   state(): TopicState;
+  /** What is kept under `v<n>`, as far as it has been read. */
+  versions: Pick<VersionArchive, 'heads' | 'json'>;
   /** Whether a change would probably be acknowledged now. */
   isUp(): boolean;
   /** Resolves when all in-sync replicas have the version; rejects as the producer does. */
@@ -24,6 +27,7 @@ export type RulesTopic = {
 };
 
 const VERSIONS_KEPT = 100;
+const VERSION_KEY = /^v([1-9]\d{0,14})$/;
 
 const messagesOf = (record: RulesRecord): BusMessage[] => {
   const value = JSON.stringify(record);
@@ -55,12 +59,23 @@ export const openRulesTopic = (options: {
     if (record.version >= (state.newest?.version ?? 0)) state.newest = record;
   };
 
+  const versions = new VersionArchive();
+  const noteVersion = (key: string | null, value: Buffer | null): void => {
+    const version = Number(VERSION_KEY.exec(key ?? '')?.[1]);
+    if (Number.isNaN(version)) return;
+    if (value === null) versions.forget(version);
+    else versions.note(version, value.toString('utf8'));
+  };
+
   const producer = createProducer({ bus, topics: [topic], timeoutMs: publishTimeoutMs });
   const follower = followCompactedTopic({
     bus,
     topic,
     onRecord: (key, value) => {
-      if (key !== CURRENT_RULES_KEY) return;
+      if (key !== CURRENT_RULES_KEY) {
+        noteVersion(key, value);
+        return;
+      }
       state.last = undefined;
       if (value === null) return;
       const read = readRulesRecord(value.toString('utf8'), { retentionMs });
@@ -79,11 +94,13 @@ export const openRulesTopic = (options: {
 
   return {
     state: () => state,
+    versions,
     isUp: () => state.isCaughtUp && producer.isHealthy(),
     publish: async (record) => {
       await producer.send(topic, messagesOf(record));
       // Known before the follower has read it back, so that nobody publishes it once more.
       if (record.version > (state.last?.version ?? 0)) note(record);
+      versions.note(record.version, JSON.stringify(record));
     },
     close: async () => {
       await producer.close();

@@ -1,14 +1,21 @@
 import { type RuleSetDraft, topicName } from '@adcap/contracts';
+import { createProducer } from '@adcap/kafka-bus';
 import { connectRedis, createKeys, createRulesCache, type RedisConnection } from '@adcap/redis-windows';
 import { loadRulesFile } from '@adcap/rules-feed';
-import { type Health, listen, type ServiceContext } from '@adcap/service-runtime';
-import { createAccess } from './access.ts';
+import {
+  type AuditTrail,
+  createAuditTrail,
+  type Health,
+  listen,
+  type ServiceContext,
+} from '@adcap/service-runtime';
 import { buildApp } from './app.ts';
 import type { RulesConfig } from './config.ts';
 import { keepReconciled } from './keep-reconciled.ts';
 import { createMetrics } from './metrics.ts';
 import { refuseUnusableStore } from './refuse-unusable-store.ts';
 import { createRuleBook, type RuleBook } from './rule-book.ts';
+import { createRuleVersions } from './rule-versions.ts';
 import { openRulesTopic, type RulesTopic } from './rules-topic.ts';
 
 const NO_RULES: RuleSetDraft = { dimensions: {}, rules: [] };
@@ -69,7 +76,25 @@ const openBook = (
     onReconciled: (how) => metrics.reconciled.inc({ how }),
   });
   registerHealth(health, { book, topic, redis });
-  return { book, metrics };
+  return { book, metrics, versions: createRuleVersions(book, topic, { retentionMs }) };
+};
+
+/** With a producer of its own: trouble with the trail keeps nobody from changing rules. */
+const openAudit = (
+  stack: AsyncDisposableStack,
+  { config, logger, clock, registry }: ServiceContext<RulesConfig>,
+): AuditTrail => {
+  const topic = topicName('audit', config.ADCAP_TOPIC_PREFIX);
+  const bus = { brokers: config.KAFKA_BROKERS, clientId: 'adcap-rules-audit', logger };
+  const producer = createProducer({ bus, topics: [topic] });
+  stack.defer(() => producer.close());
+  return createAuditTrail({
+    service: 'rules',
+    clock,
+    logger,
+    registry,
+    send: (key, value) => producer.send(topic, [{ key, value }]),
+  });
 };
 
 /** Opens the rules service. Brokers and Redis are waited for in the background; a wrong rules file is not. */
@@ -77,9 +102,10 @@ export const startRules = async (
   stack: AsyncDisposableStack,
   context: ServiceContext<RulesConfig>,
 ): Promise<{ address: string }> => {
-  const { config, logger } = context;
+  const { config, logger, clock } = context;
   const seed = await readSeed(context);
-  const { book, metrics } = openBook(stack, context, seed);
+  const { book, metrics, versions } = openBook(stack, context, seed);
+  const audit = openAudit(stack, context);
   const closing = new AbortController();
   const keeping = keepReconciled(book, {
     intervalMs: config.ADCAP_RULES_RECONCILE_INTERVAL_MS,
@@ -94,11 +120,15 @@ export const startRules = async (
     book,
     metrics,
     bounds: { retentionMs: config.ADCAP_RETENTION_MS },
-    access: createAccess({
+    versions,
+    audit,
+    clock,
+    tokens: {
       viewer: config.ADCAP_TOKEN_VIEWER,
       editor: config.ADCAP_TOKEN_EDITOR,
       operator: config.ADCAP_TOKEN_OPERATOR,
-    }),
+    },
+    limits: { perPeer: config.ADCAP_RATE_LIMIT_PEER, perActor: config.ADCAP_RATE_LIMIT_ACTOR },
     maxBytes: config.ADCAP_RULES_MAX_BYTES,
   });
   stack.defer(() => app.close());

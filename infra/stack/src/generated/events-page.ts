@@ -1,4 +1,4 @@
-import { impressionEventSchema, TOPICS, type TopicName } from '@adcap/contracts';
+import { auditEventSchema, impressionEventSchema, TOPICS, type TopicName } from '@adcap/contracts';
 import type { TopicSpec } from '@adcap/local-servers';
 import { z } from 'zod';
 import { GENERATED_BY, markdownTable } from './markdown-table.ts';
@@ -8,6 +8,7 @@ const HOUR_MS = 3_600_000;
 const CONTENT: Readonly<Record<TopicName, { key: string; content: string }>> = {
   impressions: { key: 'device', content: 'NEW_IMPRESSION: every ad that was watched' },
   rules: { key: '`current` and `v<n>`', content: 'the rules in force, and the versions before' },
+  audit: { key: 'what it was done to', content: 'AUDIT: who changed what, and looked at which device' },
   decisions: { key: 'device', content: 'what was decided, what was blocked and by which rule' },
   rejectedImpressions: { key: 'device', content: 'impressions that were refused, with the reason' },
   deadImpressions: {
@@ -41,8 +42,8 @@ const typeOf = (field: Field): string => {
   return [field.type ?? 'any'].flat().join(' | ');
 };
 
-const fieldRows = (): string[][] => {
-  const { properties = {}, required = [] } = z.toJSONSchema(impressionEventSchema);
+const fieldRows = (schema: z.ZodObject): string[][] => {
+  const { properties = {}, required = [] } = z.toJSONSchema(schema);
   return Object.entries(properties).map(([name, field]) => [
     `\`${name}\``,
     typeOf(field),
@@ -66,5 +67,11 @@ ${markdownTable(['topic', 'key', 'content', 'partitions', 'kept for'], topicRows
 
 A field that is not always there is missing where there is nothing to say, never null.
 
-${markdownTable(['field', 'type', 'always', 'meaning'], fieldRows())}
+${markdownTable(['field', 'type', 'always', 'meaning'], fieldRows(impressionEventSchema))}
+
+## AUDIT
+
+A device is named by its tag alone, the one in its Redis keys; no token is ever in a record.
+
+${markdownTable(['field', 'type', 'always', 'meaning'], fieldRows(auditEventSchema))}
 `;

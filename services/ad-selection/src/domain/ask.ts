@@ -1,7 +1,7 @@
 import type { Context, EpochMs, SelectionAnswer, Source } from '@adcap/contracts';
-import type { CompiledRules, Reservation, Slot, View } from '@adcap/rule-engine';
+import type { CompiledRules, KeyOf, Reservation, Slot, View } from '@adcap/rule-engine';
 import type { StoredPod } from './stored-pod.ts';
-import type { AdFacts, Entry, KeyOf } from './to-ad.ts';
+import type { AdFacts, Entry } from './to-entries.ts';
 
 /** What is asked: one break of one device, candidates in the ad server's order. */
 export type Ask = {

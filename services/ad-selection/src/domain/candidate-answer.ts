@@ -1,6 +1,6 @@
 import type { BlockedBy, CandidateAnswer, EpochMs } from '@adcap/contracts';
 import type { Bound, Evaluation, Fate, WeighedCap } from '@adcap/rule-engine';
-import type { Entry } from './to-ad.ts';
+import type { Entry } from './to-entries.ts';
 
 const blockedByRule = ({ rule, value }: Bound): BlockedBy => ({
   ruleId: rule.id,

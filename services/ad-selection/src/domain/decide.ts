@@ -6,12 +6,13 @@ import {
   keepFitting,
   type Pod,
   type Reservation,
+  toAd,
 } from '@adcap/rule-engine';
 import type { Ask, Decided, Knowledge, Setting } from './ask.ts';
 import { whyEmpty } from './empty-slots.ts';
 import { answersOf, fateOf, type Judged, judgeEntries, judgePlaced, knownTo } from './evaluate-entries.ts';
 import type { StoredPlace, StoredPod, StoredRound } from './stored-pod.ts';
-import { type AdFacts, toAd } from './to-ad.ts';
+import type { AdFacts } from './to-entries.ts';
 
 /** What has to be written for an answer to hold: all of it or none. */
 export type Writing = { remove: readonly Reservation[]; add: readonly Reservation[]; pod: StoredPod };

@@ -1,22 +1,19 @@
 import { DIMENSIONS, type Dimension, type EpochMs, NO_VALUE, type ValueKey } from '@adcap/contracts';
 import {
+  type AdNames,
   type CompiledRules,
   createTimeline,
   evaluateAd,
+  type KeyOf,
   type Reservation,
+  toAd,
   type View,
   type WeighedCap,
 } from '@adcap/rule-engine';
 import { createExplanation, type ExplanationLine } from './explanation.ts';
-import { type KeyOf, toAd } from './to-ad.ts';
 
 /** The readable values of an impression. */
-export type Watched = {
-  creativeId: string;
-  campaignId?: string | undefined;
-  brandId?: string | undefined;
-  industryIds: readonly string[];
-};
+export type Watched = AdNames;
 
 /** An impression as it counts; its creative is readable where the history has it. */
 export type Counted = View & { creativeId: string | null };

@@ -7,12 +7,12 @@ import {
   fillPod,
   type Known,
   type Pod,
+  toAd,
 } from '@adcap/rule-engine';
 import type { Ask, Knowledge, Setting } from './ask.ts';
 import { candidateAnswer, invalidAnswer } from './candidate-answer.ts';
 import { createExplanation } from './explanation.ts';
-import type { AdFacts, Entry } from './to-ad.ts';
-import { toAd } from './to-ad.ts';
+import type { AdFacts, Entry } from './to-entries.ts';
 
 type AdEntry = Extract<Entry, { kind: 'ad' }>;
 /** An entry with what may become of it; `explain` only where it was asked for. */

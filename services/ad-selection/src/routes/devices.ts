@@ -6,6 +6,7 @@ import { type HttpServer, problemSchema } from '@adcap/service-runtime';
 import { z } from 'zod';
 import { countedImpressions } from '../adapters/counted-impressions.ts';
 import { reportDevice } from '../domain/device-report.ts';
+import { deviceTarget } from './device-target.ts';
 import { documented } from './documented.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -104,6 +105,12 @@ const judgedBy = (
       })),
 });
 
+/** By its tag alone: the trail is kept longer than the device may be. */
+const targetOf = ({ params }: { params: unknown }): string => {
+  const parsed = paramsSchema.safeParse(params);
+  return parsed.success ? deviceTarget(parsed.data.deviceId) : 'device:?';
+};
+
 /** What an operator sees of one device. */
 export const addDeviceRoutes = (server: HttpServer, deps: RouteDeps): void => {
   const onRequest = deps.requireOperator;
@@ -112,6 +119,7 @@ export const addDeviceRoutes = (server: HttpServer, deps: RouteDeps): void => {
     '/v1/devices/:deviceId',
     {
       onRequest,
+      onSend: deps.audit.onSend('device.read', targetOf),
       schema: {
         tags: ['devices'],
         summary: 'What is known of a device, and where its caps stand at an instant',
@@ -149,6 +157,7 @@ export const addDeviceRoutes = (server: HttpServer, deps: RouteDeps): void => {
     '/v1/devices/:deviceId',
     {
       onRequest,
+      onSend: deps.audit.onSend('device.erase', targetOf),
       schema: {
         tags: ['devices'],
         summary: 'Erase a device; what was received before stays erased',

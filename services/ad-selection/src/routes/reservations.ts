@@ -10,7 +10,7 @@ import { type HttpServer, problemSchema } from '@adcap/service-runtime';
 import { z } from 'zod';
 import type { Ask } from '../domain/ask.ts';
 import { assertBreakTime } from '../domain/break-time.ts';
-import { toEntries } from '../domain/to-ad.ts';
+import { toEntries } from '../domain/to-entries.ts';
 import { documented } from './documented.ts';
 import type { RouteDeps } from './route-deps.ts';
 

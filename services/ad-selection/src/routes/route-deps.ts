@@ -1,6 +1,6 @@
 import type { EpochMs } from '@adcap/contracts';
 import type { CompiledRules } from '@adcap/rule-engine';
-import type { createRoleReader, requireRole } from '@adcap/service-runtime';
+import type { AccessHook, AuditTrail, createBearerReader } from '@adcap/service-runtime';
 import type { PatientStore } from '../adapters/patient-store.ts';
 import type { DecideInTurn } from '../decide-in-turn.ts';
 import type { AsOf } from '../freshness.ts';
@@ -13,6 +13,7 @@ export type RouteDeps = {
   nowMs: () => EpochMs;
   asOf: AsOf;
   retentionMs: number;
-  requireOperator: ReturnType<typeof requireRole>;
-  roleOf: ReturnType<typeof createRoleReader>;
+  requireOperator: AccessHook;
+  bearerOf: ReturnType<typeof createBearerReader>;
+  audit: AuditTrail;
 };

@@ -7,11 +7,12 @@ import {
   selectionRequestSchema,
 } from '@adcap/contracts';
 import { valueKeyOf } from '@adcap/identity';
-import { type HttpServer, problemSchema } from '@adcap/service-runtime';
+import { type Bearer, type HttpServer, problemSchema } from '@adcap/service-runtime';
 import { z } from 'zod';
 import type { Ask } from '../domain/ask.ts';
 import { assertBreakTime } from '../domain/break-time.ts';
-import { toEntries } from '../domain/to-ad.ts';
+import { toEntries } from '../domain/to-entries.ts';
+import { deviceTarget } from './device-target.ts';
 import { documented } from './documented.ts';
 import type { RouteDeps } from './route-deps.ts';
 
@@ -50,12 +51,23 @@ const assertNoMoves = (breaks: readonly Pick<SelectionRequest, 'breakId' | 'brea
 };
 
 export const addSelectionRoutes = (server: HttpServer, deps: RouteDeps): void => {
-  const explainFor = ({ explain }: SelectionRequest, authorization: string | undefined): Ask['explain'] => {
+  const explainFor = ({ explain }: SelectionRequest, bearer: Bearer | undefined): Ask['explain'] => {
     if (!explain) return 'nothing';
-    return deps.roleOf(authorization) === 'operator' ? 'impressions' : 'rules';
+    return bearer?.role === 'operator' ? 'impressions' : 'rules';
   };
-  const answer = (request: SelectionRequest, authorization: string | undefined): Promise<SelectionAnswer> =>
-    deps.decider.decide(toAsk(request, explainFor(request, authorization)), request.deadlineMs);
+  const answer = async (
+    selection: SelectionRequest,
+    { ip, headers }: { ip: string; headers: { authorization?: string | undefined } },
+  ): Promise<SelectionAnswer> => {
+    const bearer = selection.explain ? deps.bearerOf(headers.authorization) : undefined;
+    const explain = explainFor(selection, bearer);
+    const answered = await deps.decider.decide(toAsk(selection, explain), selection.deadlineMs);
+    if (explain === 'impressions' && selection.deviceId !== undefined) {
+      const target = deviceTarget(selection.deviceId);
+      deps.audit.note({ ip, bearer }, { action: 'device.explain', target, outcome: 'done' });
+    }
+    return answered;
+  };
 
   server.post(
     '/v1/selections',
@@ -69,7 +81,7 @@ export const addSelectionRoutes = (server: HttpServer, deps: RouteDeps): void =>
     },
     async (request) => {
       assertBreakTime(request.body.breakAt, { nowMs: deps.nowMs(), retentionMs: deps.retentionMs });
-      return answer(request.body, request.headers.authorization);
+      return answer(request.body, request);
     },
   );
 
@@ -96,7 +108,7 @@ export const addSelectionRoutes = (server: HttpServer, deps: RouteDeps): void =>
       for (const [index, one] of inTime) {
         // Each sees the grants of the ones before it.
         // oxlint-disable-next-line no-await-in-loop
-        answers[index] = await answer({ ...one, deviceId, sessionId }, request.headers.authorization);
+        answers[index] = await answer({ ...one, deviceId, sessionId }, request);
       }
       return { answers };
     },

@@ -1,5 +1,5 @@
 import { AppError, type EpochMs, epochMs, instantSchema } from '@adcap/contracts';
-import { type HttpServer, problemSchema, type requireRole } from '@adcap/service-runtime';
+import { type AccessHook, type AuditTrail, type HttpServer, problemSchema } from '@adcap/service-runtime';
 import { z } from 'zod';
 import { SWITCHES, type Switches } from '../adapters/switches.ts';
 import { documented } from './documented.ts';
@@ -7,13 +7,19 @@ import { documented } from './documented.ts';
 export type SwitchRouteDeps = {
   switches: Switches;
   nowMs: () => EpochMs;
-  requireOperator: ReturnType<typeof requireRole>;
+  requireOperator: AccessHook;
+  audit: AuditTrail;
 };
 
 /** A switch that is forgotten must not outlive the day. */
 const LONGEST_MS = 86_400_000;
 
 const paramsSchema = z.object({ name: z.enum(SWITCHES) });
+
+const targetOf = ({ params }: { params: unknown }): string => {
+  const parsed = paramsSchema.safeParse(params);
+  return `switch:${parsed.success ? parsed.data.name : '?'}`;
+};
 
 const bodySchema = z.strictObject({
   forMs: z.number().int().min(1).max(LONGEST_MS).optional().describe('How long from now on'),
@@ -48,7 +54,7 @@ const endOf = ({ forMs, until }: z.output<typeof bodySchema>, nowMs: EpochMs): E
 
 /** Operator switches: they act without a restart, in every instance, and end by themselves. */
 export const addSwitchRoutes = (server: HttpServer, deps: SwitchRouteDeps): void => {
-  const { switches, nowMs, requireOperator: onRequest } = deps;
+  const { switches, nowMs, audit, requireOperator: onRequest } = deps;
   const common = { tags: ['switches'], security: [{ bearer: [] }] };
   const errors = { '4xx': problemSchema, '5xx': problemSchema };
   const stateOf = (name: (typeof SWITCHES)[number]) =>
@@ -74,6 +80,7 @@ export const addSwitchRoutes = (server: HttpServer, deps: SwitchRouteDeps): void
     '/v1/switches/:name',
     {
       onRequest,
+      onSend: audit.onSend('switch.set', targetOf),
       schema: {
         ...common,
         summary: 'Turn a switch on for a time, or until an instant',
@@ -93,6 +100,7 @@ export const addSwitchRoutes = (server: HttpServer, deps: SwitchRouteDeps): void
     '/v1/switches/:name',
     {
       onRequest,
+      onSend: audit.onSend('switch.clear', targetOf),
       schema: {
         ...common,
         summary: 'Turn a switch off, also where it is off',

@@ -3,7 +3,7 @@ import { compileRules, parseRuleSet, type Reservation, type View } from '@adcap/
 import type { Ask, Knowledge, Setting } from '../../src/domain/ask.ts';
 import { type Decision, decide } from '../../src/domain/decide.ts';
 import type { StoredPod } from '../../src/domain/stored-pod.ts';
-import { toEntries } from '../../src/domain/to-ad.ts';
+import { toEntries } from '../../src/domain/to-entries.ts';
 
 export const NINE = epochMs(Date.UTC(2026, 2, 2, 9));
 export const MINUTE = 60_000;

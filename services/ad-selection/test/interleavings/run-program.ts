@@ -12,7 +12,7 @@ import type { DecisionStore, ImpressionWriter } from '@adcap/redis-windows';
 import { waitFor } from '@adcap/testkit';
 import { askOracle, type OracleAd, type OracleView } from '@adcap/testkit/oracle';
 import { expect } from 'vitest';
-import { toEntries } from '../../src/domain/to-ad.ts';
+import { toEntries } from '../../src/domain/to-entries.ts';
 import { ADS, ruleSetOf } from './catalogue.ts';
 import {
   applyImpression,

@@ -3,7 +3,12 @@ import { problemSchema } from '@adcap/service-runtime';
 import { z } from 'zod';
 
 const ruleJson = z.toJSONSchema(ruleSchema, { io: 'input', unrepresentable: 'any' });
-const rules = z.array(z.unknown().meta({ ...ruleJson }));
+const rule = z.unknown().meta({ ...ruleJson });
+
+export const ruleListSchema = z.array(rule);
+
+/** Judged by the laws of rules and not by this, as sets are. */
+export const ruleBodySchema = rule;
 
 /** Judged by the laws of rules and not by this, so that every error names its rule; it says what a set looks like. */
 export const ruleSetBodySchema = z.unknown().meta({
@@ -19,8 +24,10 @@ export const ruleSetBodySchema = z.unknown().meta({
 export const ruleSetAnswerSchema = z.object({
   version: z.number().int(),
   dimensions: dimensionSwitchesSchema,
-  rules,
+  rules: ruleListSchema,
 });
+
+export const ruleChangeAnswerSchema = z.object({ version: z.number().int(), rule });
 
 export const findingsSchema = z.array(
   z.object({

@@ -1,14 +1,8 @@
-import { type Candidate, candidateSchema, type ValueKey } from '@adcap/contracts';
-import type { Ad, AdValue } from '@adcap/rule-engine';
-
-export type KeyOf = (value: string) => ValueKey;
+import { type Candidate, candidateSchema } from '@adcap/contracts';
+import { type Ad, type AdNames, type KeyOf, toAd } from '@adcap/rule-engine';
 
 /** What is known of an ad when it gets a place: enough to count it again. */
-export type AdFacts = {
-  creativeId: string;
-  campaignId?: string | undefined;
-  brandId?: string | undefined;
-  industryIds: readonly string[];
+export type AdFacts = AdNames & {
   durationMs?: number | undefined;
   seller?: string | undefined;
   exempt: boolean;
@@ -18,19 +12,6 @@ export type AdFacts = {
 export type Entry =
   | { kind: 'ad'; index: number; candidate: Candidate; ad: Ad }
   | { kind: 'invalid'; index: number; creativeId: string | null; error: { field: string; message: string } };
-
-/** The ad as the rules see it. */
-export const toAd = (facts: AdFacts, keyOf: KeyOf): Ad => {
-  const bind = (value: string): AdValue => ({ value, key: keyOf(value) });
-  return {
-    creative: bind(facts.creativeId),
-    campaign: facts.campaignId === undefined ? undefined : bind(facts.campaignId),
-    brand: facts.brandId === undefined ? undefined : bind(facts.brandId),
-    industries: facts.industryIds.map(bind),
-    exempt: facts.exempt,
-    durationMs: facts.durationMs,
-  };
-};
 
 const creativeIdOf = (raw: unknown): string | null =>
   typeof raw === 'object' && raw !== null && 'creativeId' in raw && typeof raw.creativeId === 'string'

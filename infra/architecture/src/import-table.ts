@@ -26,7 +26,15 @@ export const IMPORT_TABLE: Readonly<Record<string, Allowance>> = {
   },
   'packages/service-runtime': {
     ours: ['contracts'],
-    thirdParty: [...http, '@fastify/rate-limit', '@fastify/swagger', '@fastify/swagger-ui', 'pino', 'prom-client', 'zod'],
+    thirdParty: [
+      ...http,
+      '@fastify/rate-limit',
+      '@fastify/swagger',
+      '@fastify/swagger-ui',
+      'pino',
+      'prom-client',
+      'zod',
+    ],
     node: true,
   },
   'packages/impression-consumer': service(http),

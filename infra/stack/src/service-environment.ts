@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import type { Tokens } from './tokens.ts';
+import { type Tokens, tokenSetting } from './tokens.ts';
 
 const SAMPLE_RULES = path.resolve(import.meta.dirname, '../../rules/sample.yaml');
 
@@ -15,9 +15,9 @@ export const serviceEnvironment = (
   ...Object.fromEntries(Object.entries(env).filter(([name]) => !NOT_FOR_SERVICES.test(name))),
   REDIS_URL: made.redisUrl,
   KAFKA_BROKERS: made.kafkaBrokers,
-  ADCAP_TOKEN_VIEWER: made.tokens.viewer,
-  ADCAP_TOKEN_EDITOR: made.tokens.editor,
-  ADCAP_TOKEN_OPERATOR: made.tokens.operator,
+  ADCAP_TOKEN_VIEWER: tokenSetting('viewer', env, made.tokens),
+  ADCAP_TOKEN_EDITOR: tokenSetting('editor', env, made.tokens),
+  ADCAP_TOKEN_OPERATOR: tokenSetting('operator', env, made.tokens),
   ADCAP_RESERVATION_KEYS: env['ADCAP_RESERVATION_KEYS'] || `local:${randomBytes(24).toString('base64url')}`,
   ADCAP_RULES_FILE: env['ADCAP_RULES_FILE'] || SAMPLE_RULES,
 });

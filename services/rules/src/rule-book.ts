@@ -60,6 +60,8 @@ const isSame = (a: RulesRecord, b: RulesRecord): boolean => JSON.stringify(a) ==
 export const createRuleBook = (deps: RuleBookDeps): RuleBook => {
   const { cache, topic, seed, retentionMs, maxBytes, clock, logger, onReconciled } = deps;
   let known: RulesRecord | undefined;
+  /** Judging a large set costs more than reading it, and mostly it is the one that was read before. */
+  let lastRead: { json: string; record: RulesRecord } | undefined;
   /** One step at a time in this process; between processes Redis decides. */
   let queue: Promise<unknown> = Promise.resolve();
 
@@ -72,12 +74,17 @@ export const createRuleBook = (deps: RuleBookDeps): RuleBook => {
   const load = async (): Promise<RulesRecord | undefined> => {
     const cached = await cache.load();
     if (cached === undefined) return undefined;
+    if (cached.json === lastRead?.json) {
+      known = lastRead.record;
+      return lastRead.record;
+    }
     const read = readRulesRecord(cached.json, { retentionMs });
     if (read.record === undefined) {
       const detail = read.ok ? '' : read.detail;
       throw new AppError('ADCAP_STORE_UNAVAILABLE', `Redis holds unreadable rules: ${detail}`);
     }
     known = read.record;
+    lastRead = { json: cached.json, record: read.record };
     return read.record;
   };
 

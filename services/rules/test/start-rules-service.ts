@@ -1,9 +1,10 @@
-import { topicName } from '@adcap/contracts';
+import { type AuditEvent, auditEventSchema, topicName } from '@adcap/contracts';
 import { followCompactedTopic } from '@adcap/kafka-bus';
 import {
   createHealth,
   createLogger,
   createMetricsRegistry,
+  type Logger,
   loadConfig,
   type ServiceContext,
   systemClock,
@@ -23,7 +24,11 @@ const TOKENS = {
 };
 
 /** The rules service on a free port, closed by `await using`; not waited for. */
-export const startRulesService = async (servers: Servers, env: Readonly<Record<string, string>> = {}) => {
+export const startRulesService = async (
+  servers: Servers,
+  env: Readonly<Record<string, string>> = {},
+  log: Logger = logger,
+) => {
   await using stack = new AsyncDisposableStack();
   const failures: unknown[] = [];
   const context: ServiceContext<RulesConfig> = {
@@ -37,7 +42,7 @@ export const startRulesService = async (servers: Servers, env: Readonly<Record<s
       ...TOKENS,
       ...env,
     }),
-    logger,
+    logger: log,
     clock: systemClock,
     registry: createMetricsRegistry(),
     health: createHealth(),
@@ -78,6 +83,11 @@ type Body = {
   state?: string;
   errors?: { ruleId: string; field: string; message: string }[];
   warnings?: { ruleId: string }[];
+  rule?: { id: string; limit: unknown };
+  current?: number;
+  versions?: { version: number; author?: string; note?: string; publishedAt: number; ruleCount: number }[];
+  blockedBy?: string | null;
+  caps?: { ruleId: string; value: string }[];
 };
 
 const call = async (url: string, method: string, { token, ifMatch, body, headers }: CallOptions) => {
@@ -110,6 +120,20 @@ export const capRule = (id: string, max: unknown, of: { window?: string; value?:
   value: of.value ?? id,
   limit: { max, window: of.window ?? '60m' },
 });
+
+/** Everything on the audit topic so far, by when it was written. */
+export const readAudit = async (servers: Servers): Promise<AuditEvent[]> => {
+  const records: AuditEvent[] = [];
+  const follower = followCompactedTopic({
+    bus: { brokers: [servers.kafkaBrokers], clientId: 'test', logger },
+    topic: topicName('audit', servers.topicPrefix),
+    onRecord: (_key, value) =>
+      void records.push(auditEventSchema.parse(JSON.parse(value?.toString('utf8') ?? ''))),
+  });
+  await follower.caughtUp;
+  await follower.close();
+  return records.toSorted((one, other) => one.at - other.at);
+};
 
 /** The records of the rules topic, the last one under each key. */
 export const readRulesTopic = async (servers: Servers): Promise<Map<string, { version: number }>> => {

@@ -37,6 +37,7 @@ const typeOf = (field: Field): string => {
   if (typeof field === 'boolean') return 'any';
   if (field.const !== undefined) return JSON.stringify(field.const);
   if (field.enum !== undefined) return field.enum.map((value) => JSON.stringify(value)).join(' | ');
+  if (field.anyOf !== undefined) return field.anyOf.map(typeOf).join(' | ');
   const { items } = field;
   if (field.type === 'array' && items !== undefined && !Array.isArray(items)) return `${typeOf(items)}[]`;
   return [field.type ?? 'any'].flat().join(' | ');

@@ -2,6 +2,7 @@ import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { serviceEnvironment } from '../src/service-environment.ts';
 import { SERVICES, urlOf, withPorts } from '../src/services.ts';
+import { makeTokens } from '../src/tokens.ts';
 
 const FREE = Object.fromEntries(SERVICES.map(({ portVariable }) => [portVariable, '0']));
 
@@ -47,4 +48,24 @@ test('services get what this stack made, and nothing that they would refuse', ()
   expect(Object.keys(env)).not.toContain('ADCAP_TEST_REDIS');
   expect(env['ADCAP_RULES_FILE']).toMatch(/infra\/rules\/sample\.yaml$/);
   expect(env['ADCAP_RESERVATION_KEYS']).toMatch(/^local:\S{32}$/);
+});
+
+test('a token that the environment names, hashes or lists stays, beside one that this stack can send', () => {
+  const given = {
+    ADCAP_TOKEN_VIEWER: 'plain',
+    ADCAP_TOKEN_EDITOR: `jane=sha256:${'a'.repeat(64)}`,
+    ADCAP_TOKEN_OPERATOR: '',
+  };
+  const tokens = makeTokens(given);
+  expect(tokens.viewer).toBe('plain');
+  expect([tokens.editor, tokens.operator]).toEqual([
+    expect.stringMatching(/^[\w-]{24}$/),
+    expect.stringMatching(/^[\w-]{24}$/),
+  ]);
+  const env = serviceEnvironment(given, { redisUrl: 'redis://x', kafkaBrokers: 'x:1', tokens });
+  expect(env).toMatchObject({
+    ADCAP_TOKEN_VIEWER: 'plain',
+    ADCAP_TOKEN_EDITOR: `${given.ADCAP_TOKEN_EDITOR},${tokens.editor}`,
+    ADCAP_TOKEN_OPERATOR: tokens.operator,
+  });
 });

@@ -80,6 +80,7 @@ describe('names and codes are data formats', () => {
   test('topics', () => {
     expect(TOPICS).toMatchInlineSnapshot(`
       {
+        "audit": "adcap.audit.v1",
         "deadImpressions": "adcap.impressions.dlq.v1",
         "decisions": "adcap.decisions.v1",
         "impressions": "adcap.impressions.v1",
@@ -97,7 +98,7 @@ describe('names and codes are data formats', () => {
         code,
         'AppError',
         ERROR_CODES[code].status,
-        ERROR_CODES[code].status === 503,
+        [429, 503].includes(ERROR_CODES[code].status),
       ]);
       expect(code).toMatch(/^ADCAP(_[A-Z]+)+$/);
     }

@@ -15,7 +15,7 @@ export type RateLimitOptions = {
 
 export type RateLimits = {
   /** The hook with its limits: an address's before it, so that guessing is bounded, a bearer's after it. */
-  around(access: AccessHook): AccessHook;
+  around: (access: AccessHook) => AccessHook;
 };
 
 const MINUTE_MS = 60_000;

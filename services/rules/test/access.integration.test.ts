@@ -113,19 +113,20 @@ describe('the audit trail', () => {
   }) => {
     await using service = await startRulesService(servers, { ADCAP_TOKEN_EDITOR: 'jane=an-editor' });
     await service.whenUp();
-    const send = async (method: string, path: string, body: unknown, options: object = {}) => {
+    const send = async (asked: string, body: unknown, options: object = {}) => {
+      const [method = '', path = ''] = asked.split(' ');
       const answer = await service.call(method, path, { token: 'an-editor', ifMatch: '*', body, ...options });
       return answer.status;
     };
     const statuses: number[] = [];
     // oxlint-disable-next-line no-await-in-loop
-    for (const [method, path, body] of CHANGES) statuses.push(await send(method, path, body));
+    for (const [method, path, body] of CHANGES) statuses.push(await send(`${method} ${path}`, body));
     statuses.push(
-      await send('POST', '/v1/rules', { ...capRule('a', 0), id: 'wrong' }),
-      await send('POST', '/v1/rules', '{', {}),
-      await send('PUT', '/v1/rules', { rules: [] }, { ifMatch: '"1"' }),
-      await send('PUT', '/v1/rules', { rules: [] }, { token: 'a-viewer' }),
-      await send('DELETE', '/v1/rules/a', undefined, { token: 'guessed' }),
+      await send('POST /v1/rules', { ...capRule('a', 0), id: 'wrong' }),
+      await send('POST /v1/rules', '{', {}),
+      await send('PUT /v1/rules', { rules: [] }, { ifMatch: '"1"' }),
+      await send('PUT /v1/rules', { rules: [] }, { token: 'a-viewer' }),
+      await send('DELETE /v1/rules/a', undefined, { token: 'guessed' }),
     );
     expect(statuses).toEqual([200, 201, 404, 404, 200, 200, 400, 400, 412, 403, 401]);
     await get(service);

@@ -4,8 +4,11 @@ import { capRule, get, put, type RulesService, startRulesService } from './start
 
 type Options = { ifMatch?: string; body?: unknown; token?: string };
 
-const send = (service: RulesService, method: string, path: string, options: Options = {}) =>
-  service.call(method, path, { token: 'an-editor', ...options });
+/** `asked` as in an HTTP request line. */
+const send = (service: RulesService, asked: string, options: Options = {}) => {
+  const [method = '', path = ''] = asked.split(' ');
+  return service.call(method, path, { token: 'an-editor', ...options });
+};
 
 const idsOf = async (service: RulesService) => (await get(service)).body.rules?.map(({ id }) => id);
 
@@ -15,19 +18,19 @@ describe('one rule at a time', () => {
   }) => {
     await put(service, '"1"', { dimensions: { brand: 'off' }, rules: [capRule('a', 1), capRule('b', 1)] });
 
-    const added = await send(service, 'POST', '/v1/rules', { ifMatch: '"2"', body: capRule('c', 3) });
+    const added = await send(service, 'POST /v1/rules', { ifMatch: '"2"', body: capRule('c', 3) });
     expect([added.status, added.headers.get('etag')]).toEqual([201, '"3"']);
     expect(added.body).toEqual({ version: 3, rule: capRule('c', 3) });
 
     const { id: _id, ...withoutId } = { ...capRule('a', 7), note: 'more' };
-    const replaced = await send(service, 'PUT', '/v1/rules/a?note=for+the+finals', {
+    const replaced = await send(service, 'PUT /v1/rules/a?note=for+the+finals', {
       ifMatch: '"3"',
       body: withoutId,
     });
     expect([replaced.status, replaced.headers.get('etag')]).toEqual([200, '"4"']);
     expect(replaced.body).toEqual({ version: 4, rule: { ...withoutId, id: 'a' } });
 
-    const removed = await send(service, 'DELETE', '/v1/rules/b', { ifMatch: '"4"' });
+    const removed = await send(service, 'DELETE /v1/rules/b', { ifMatch: '"4"' });
     expect(removed.body).toEqual({ version: 5, rule: capRule('b', 1) });
     expect(removed.headers.get('etag')).toBe('"5"');
 
@@ -49,18 +52,17 @@ describe('one rule at a time', () => {
   test('an id may be anything that a rule may be called', async ({ service }) => {
     const id = 'c/ü %2F? "1"';
     const value = 'c1';
-    await send(service, 'POST', '/v1/rules', { ifMatch: '*', body: { ...capRule(id, 1), value } });
-    const path = `/v1/rules/${encodeURIComponent(id)}`;
-    const replaced = await send(service, 'PUT', path, {
+    await send(service, 'POST /v1/rules', { ifMatch: '*', body: { ...capRule(id, 1), value } });
+    const replaced = await send(service, `PUT /v1/rules/${encodeURIComponent(id)}`, {
       ifMatch: '*',
       body: { ...capRule(id, 2), value },
     });
     expect(replaced.body).toEqual({ version: 3, rule: { ...capRule(id, 2), value } });
     for (const named of ['versions', 'diff', 'validate', 'rollback', 'effective']) {
       // oxlint-disable-next-line no-await-in-loop
-      await send(service, 'POST', '/v1/rules', { ifMatch: '*', body: capRule(named, 1) });
+      await send(service, 'POST /v1/rules', { ifMatch: '*', body: capRule(named, 1) });
       // oxlint-disable-next-line no-await-in-loop
-      const removed = await send(service, 'DELETE', `/v1/rules/${named}`, { ifMatch: '*' });
+      const removed = await send(service, `DELETE /v1/rules/${named}`, { ifMatch: '*' });
       expect([named, removed.status]).toEqual([named, 200]);
     }
     expect(await idsOf(service)).toEqual([id]);
@@ -68,11 +70,11 @@ describe('one rule at a time', () => {
 
   test('an unknown id is 404, one that exists is 409, and neither makes a version', async ({ service }) => {
     await put(service, '"1"', { rules: [capRule('a', 1)] });
-    const unknown = await send(service, 'PUT', '/v1/rules/b', { ifMatch: '"2"', body: capRule('b', 1) });
+    const unknown = await send(service, 'PUT /v1/rules/b', { ifMatch: '"2"', body: capRule('b', 1) });
     expect([unknown.status, unknown.body.code]).toEqual([404, 'ADCAP_RULES_UNKNOWN_RULE']);
-    const gone = await send(service, 'DELETE', '/v1/rules/b', { ifMatch: '"2"' });
+    const gone = await send(service, 'DELETE /v1/rules/b', { ifMatch: '"2"' });
     expect([gone.status, gone.body.code]).toEqual([404, 'ADCAP_RULES_UNKNOWN_RULE']);
-    const twice = await send(service, 'POST', '/v1/rules', { ifMatch: '"2"', body: capRule('a', 9) });
+    const twice = await send(service, 'POST /v1/rules', { ifMatch: '"2"', body: capRule('a', 9) });
     expect([twice.status, twice.body.code]).toEqual([409, 'ADCAP_RULES_DUPLICATE']);
     expect((await get(service)).body).toEqual({ version: 2, dimensions: {}, rules: [capRule('a', 1)] });
   });
@@ -90,7 +92,7 @@ describe('one rule at a time', () => {
     const answers = await Promise.all(
       changes.flatMap(([method, path, body]) =>
         [{}, { ifMatch: '"9"' }].map(async (options) => {
-          const answer = await send(service, method, path, { ...options, body });
+          const answer = await send(service, `${method} ${path}`, { ...options, body });
           return `${method} ${path} ${answer.status} ${answer.body.code}`;
         }),
       ),
@@ -120,7 +122,7 @@ describe('one rule at a time', () => {
     'is refused where it is wrong, by rule and field: %s',
     async ([, body, ruleId, field], { service }) => {
       await put(service, '"1"', { rules: [capRule('good', 1)] });
-      const refused = await send(service, 'POST', '/v1/rules', { ifMatch: '"2"', body });
+      const refused = await send(service, 'POST /v1/rules', { ifMatch: '"2"', body });
       expect([refused.status, refused.body.code]).toEqual([400, 'ADCAP_RULES_INVALID']);
       expect(refused.body.errors).toMatchObject([{ ruleId, field }]);
       expect(await idsOf(service)).toEqual(['good']);
@@ -129,9 +131,9 @@ describe('one rule at a time', () => {
 
   test('a rule that is replaced keeps its id, and must fit the others', async ({ service }) => {
     await put(service, '"1"', { rules: [capRule('a', 1), capRule('b', 1)] });
-    const renamed = await send(service, 'PUT', '/v1/rules/a', { ifMatch: '"2"', body: capRule('z', 1) });
+    const renamed = await send(service, 'PUT /v1/rules/a', { ifMatch: '"2"', body: capRule('z', 1) });
     expect(renamed.body.errors).toMatchObject([{ ruleId: 'a', field: 'id' }]);
-    const clashing = await send(service, 'PUT', '/v1/rules/a', {
+    const clashing = await send(service, 'PUT /v1/rules/a', {
       ifMatch: '"2"',
       body: capRule('a', 2, { value: 'b' }),
     });
@@ -143,7 +145,7 @@ describe('one rule at a time', () => {
 describe('PUT /v1/dimensions/{dimension}', () => {
   test('switches a dimension off and on; its rules stay', async ({ service }) => {
     await put(service, '"1"', { dimensions: { brand: 'off' }, rules: [capRule('a', 1)] });
-    const off = await send(service, 'PUT', '/v1/dimensions/industry', {
+    const off = await send(service, 'PUT /v1/dimensions/industry', {
       ifMatch: '"2"',
       body: { state: 'off' },
     });
@@ -154,7 +156,7 @@ describe('PUT /v1/dimensions/{dimension}', () => {
       state: 'off',
       dimensions: { brand: 'off', industry: 'off' },
     });
-    const on = await send(service, 'PUT', '/v1/dimensions/industry', {
+    const on = await send(service, 'PUT /v1/dimensions/industry', {
       ifMatch: '"3"',
       body: { state: 'on' },
     });
@@ -164,7 +166,7 @@ describe('PUT /v1/dimensions/{dimension}', () => {
 
   test('refuses other dimensions, other states and other fields by name', async ({ service }) => {
     const refused = async (path: string, body: unknown) => {
-      const answer = await send(service, 'PUT', path, { ifMatch: '"1"', body });
+      const answer = await send(service, `PUT ${path}`, { ifMatch: '"1"', body });
       return [answer.status, JSON.stringify(answer.body.errors)];
     };
     expect(await refused('/v1/dimensions/seller', { state: 'off' })).toEqual([
@@ -195,7 +197,7 @@ test('of 100 changes by 25 editors at once on two instances none is lost: the sl
     for (;;) {
       const { headers } = await get(service);
       const ifMatch = headers.get('etag') ?? '';
-      const answer = await send(service, 'POST', '/v1/rules', { ifMatch, body: capRule(id, 3) });
+      const answer = await send(service, 'POST /v1/rules', { ifMatch, body: capRule(id, 3) });
       if (answer.status === 201) return;
       expect(answer.body).toMatchObject({ status: 412, code: 'ADCAP_RULES_STALE' });
       stale += 1;

@@ -12,7 +12,7 @@ import {
 } from '@adcap/rule-engine';
 
 /** A rule on an ad's ladder, with what it allows where it is a cap. */
-export type EffectiveLine = Omit<LadderLine, 'fate'> & {
+type EffectiveLine = Omit<LadderLine, 'fate'> & {
   fate: LadderLine['fate'] | 'hidden';
   max?: number;
   windowMs?: number | null;

@@ -19,6 +19,10 @@ const RULE_METRICS = 'services/ad-selection/test/metrics.integration.test.ts';
 const PAST_RULES = 'packages/rules-feed/test/past-rules.test.ts';
 const SMALL_STORES = 'packages/redis-windows/test/small-stores.integration.test.ts';
 const AS_OF = 'services/ad-selection/test/as-of.integration.test.ts';
+const BEARERS = 'packages/service-runtime/test/bearer-roles.test.ts';
+const EDITS = 'services/rules/test/domain/edit-rules.test.ts';
+const AUDIT = 'services/ad-selection/test/audit.integration.test.ts';
+const DIFF = 'packages/rule-engine/test/diff-rule-sets.test.ts';
 const FINGERPRINTS = 'packages/identity/test/identity.test.ts';
 
 /** One-line faults that systems of this kind really have, each with the test that must notice it. */
@@ -281,5 +285,40 @@ export const FAULTS: readonly Fault[] = [
     find: "source === 'history' || quota === undefined",
     replace: 'quota === undefined',
     test: AS_OF,
+  },
+  {
+    name: 'access: a name whose token was not set is a token',
+    file: 'packages/service-runtime/src/access-tokens.ts',
+    find: "if (secret.replaceAll('=', '') === '') return 'has a name without a token';",
+    replace: '',
+    test: BEARERS,
+  },
+  {
+    name: 'access: the digest of a token opens as the token does',
+    file: 'packages/service-runtime/src/bearer-roles.ts',
+    find: 'const digest = digestOf(presented);',
+    replace: "const digest = presented.length === 64 ? Buffer.from(presented, 'hex') : digestOf(presented);",
+    test: BEARERS,
+  },
+  {
+    name: 'rules: one rule is judged by itself, not with the others',
+    file: 'services/rules/src/domain/edit-rules.ts',
+    find: 'return set.ok ? set.draft : invalidRules(set.errors);',
+    replace: 'return set.ok ? set.draft : draft;',
+    test: EDITS,
+  },
+  {
+    name: 'audit: a device is named as the platform calls it',
+    file: `${SELECTION}/routes/device-target.ts`,
+    find: 'deviceTag(deviceId)}',
+    replace: 'deviceId}',
+    test: AUDIT,
+  },
+  {
+    name: 'diff: another order of the values of a condition is a change',
+    file: `${ENGINE}/diff-rule-sets.ts`,
+    find: '[...new Set(values)].toSorted()',
+    replace: 'values',
+    test: DIFF,
   },
 ];

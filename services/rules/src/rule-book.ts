@@ -113,7 +113,10 @@ export const createRuleBook = (deps: RuleBookDeps): RuleBook => {
       if (now === undefined || now.json !== json) throw error;
       isStored = true;
     }
-    if (isStored) known = record;
+    if (isStored) {
+      known = record;
+      lastRead = { json, record };
+    }
     return isStored;
   };
 

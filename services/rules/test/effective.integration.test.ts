@@ -118,6 +118,21 @@ describe('GET /v1/rules/effective', () => {
     });
   });
 
+  test('is described with its parameters', async ({ service }) => {
+    const response = await fetch(`${service.address}/openapi.json`);
+    const { paths } = (await response.json()) as {
+      paths: Record<string, { get: { parameters: { name: string; required: boolean }[] } }>;
+    };
+    const parameters = paths['/v1/rules/effective']?.get.parameters;
+    expect(parameters?.map(({ name, required }) => `${name} ${required}`)).toEqual([
+      'creativeId true',
+      'campaignId false',
+      'brandId false',
+      'industryIds false',
+      'at false',
+    ]);
+  });
+
   test('refuses what it cannot read by its field, a misspelt one too', async ({ service }) => {
     const asked = [
       ['', 'querystring.creativeId'],

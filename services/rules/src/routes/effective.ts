@@ -14,34 +14,37 @@ import type { RouteDeps } from './route-deps.ts';
 
 const CONTEXT = 'context.';
 
-const adQuery = z.strictObject({
-  creativeId: requiredId,
-  campaignId: optionalId,
-  brandId: optionalBrandId,
-  industryIds: commaList
-    .optional()
-    .transform((ids): string[] | null | undefined => ids)
-    .pipe(industryIds)
-    .describe('separated by commas'),
-  at: queryInstantSchema.optional().describe('The break’s instant; now where it is missing'),
-});
+const isContext = (name: string): boolean => name.startsWith(CONTEXT) && name !== CONTEXT;
 
-const isContext = ([name]: readonly [string, string]): boolean =>
-  name.startsWith(CONTEXT) && name !== CONTEXT;
-
-const contextOf = (entries: readonly (readonly [string, string])[]): Record<string, string[]> =>
-  Object.fromEntries(entries.map(([name, values]) => [name.slice(CONTEXT.length), commaList.parse(values)]));
+const contextOf = (query: Readonly<Record<string, string>>): Record<string, string[]> =>
+  Object.fromEntries(
+    Object.entries(query).map(([name, values]) => [name.slice(CONTEXT.length), commaList.parse(values)]),
+  );
 
 /** `context.<name>=a,b` beside the ad; a name that is none of these is refused, so that no misspelt one is passed over. */
-const querySchema = z.record(z.string(), z.string()).transform((query, ctx) => {
-  const entries = Object.entries(query);
-  const ad = adQuery.safeParse(Object.fromEntries(entries.filter((entry) => !isContext(entry))));
-  const context = contextSchema.safeParse(contextOf(entries.filter(isContext)));
-  if (ad.success && context.success) return { ...ad.data, context: context.data };
-  for (const issue of [...(ad.error?.issues ?? []), ...(context.error?.issues ?? [])])
-    ctx.addIssue({ ...issue });
-  return z.NEVER;
-});
+const querySchema = z
+  .object({
+    creativeId: requiredId,
+    campaignId: optionalId,
+    brandId: optionalBrandId,
+    industryIds: commaList
+      .optional()
+      .transform((ids): string[] | null | undefined => ids)
+      .pipe(industryIds)
+      .describe('separated by commas'),
+    at: queryInstantSchema.optional().describe('The break’s instant; now where it is missing'),
+  })
+  .catchall(z.string())
+  .transform(({ creativeId, campaignId, brandId, industryIds: industries, at, ...others }, ctx) => {
+    const unknown = Object.keys(others).filter((name) => !isContext(name));
+    const context = contextSchema.safeParse(contextOf(others));
+    for (const name of unknown)
+      ctx.addIssue({ code: 'custom', path: [name], message: 'is not a known field' });
+    for (const issue of context.error?.issues ?? []) ctx.addIssue({ ...issue, path: ['context'] });
+    if (unknown.length > 0 || !context.success) return z.NEVER;
+    const names = { creativeId, campaignId, brandId, industryIds: industries };
+    return { names, at, context: context.data };
+  });
 
 const answerSchema = z.object({
   version: z.number().int(),
@@ -79,7 +82,7 @@ export const addEffectiveRoute = (server: HttpServer, { access, versions, clock 
       },
     },
     async (request) => {
-      const { at = epochMs(clock.nowMs()), context, ...names } = request.query;
+      const { at = epochMs(clock.nowMs()), context, names } = request.query;
       const rules = await versions.inForce();
       return { version: rules.version, at, ...effectiveLadder(rules, names, { at, context }) };
     },

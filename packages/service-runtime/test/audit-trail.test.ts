@@ -13,7 +13,10 @@ import { collectLogs, startServer } from './start-server.ts';
 const NOW = epochMs(1_800_000_000_000);
 const tokens = { editor: accessTokens.parse('jane=e-token'), viewer: accessTokens.parse('v-token') };
 
-const createSample = async (send?: (key: string, value: string) => Promise<void>) => {
+const createSample = async (
+  send?: (key: string, value: string) => Promise<void>,
+  wait: () => Promise<void> = async () => undefined,
+) => {
   const logs = collectLogs();
   const registry = createMetricsRegistry();
   const sent: { key: string; value: string }[] = [];
@@ -32,6 +35,7 @@ const createSample = async (send?: (key: string, value: string) => Promise<void>
         onSend: trail.onSend('rules.edit', ({ params }) => `rule:${Object.values(params ?? {}).join()}`),
       },
       async (request) => {
+        await wait();
         const { how } = JSON.parse(JSON.stringify(request.body)) as { how: string };
         if (how === 'stale') throw new AppError('ADCAP_RULES_STALE', 'no');
         if (how === 'broken') throw new Error('broken');
@@ -41,9 +45,14 @@ const createSample = async (send?: (key: string, value: string) => Promise<void>
     );
   };
   const sample = await startServer(addRoutes);
-  const post = async (token: string, how: string, id = 'c1') => {
+  const post = async (
+    token: string,
+    how: string,
+    { id = 'c1', signal }: { id?: string; signal?: AbortSignal } = {},
+  ) => {
     const response = await fetch(new URL(`/things/${id}`, sample.address), {
       method: 'POST',
+      ...(signal === undefined ? {} : { signal }),
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       body: how === 'not json' ? '{' : JSON.stringify({ how }),
     });
@@ -110,8 +119,24 @@ test('a record that cannot be written is logged whole and counted, and the answe
   });
 });
 
+test('whoever hangs up before the answer is in the trail all the same', async () => {
+  const { promise: asked, resolve: noteAsked } = Promise.withResolvers<void>();
+  const { promise: goOn, resolve: resume } = Promise.withResolvers<void>();
+  await using sample = await createSample(undefined, async () => {
+    noteAsked();
+    await goOn;
+  });
+  const hangUp = new AbortController();
+  const posting = sample.post('e-token', 'well', { signal: hangUp.signal });
+  await asked;
+  hangUp.abort();
+  await expect(posting).rejects.toThrow('aborted');
+  resume();
+  await expect.poll(() => sample.records()).toMatchObject([{ actor: 'jane', outcome: 'done', version: 7 }]);
+});
+
 test('a target is bounded', async () => {
   await using sample = await createSample();
-  await sample.post('e-token', 'well', 'x'.repeat(2_000));
+  await sample.post('e-token', 'well', { id: 'x'.repeat(2_000) });
   expect(sample.records()[0]?.target).toHaveLength(300);
 });

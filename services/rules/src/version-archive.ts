@@ -41,6 +41,11 @@ const headOf = (version: number, json: string): VersionHead | undefined => {
 /** The versions of the rules that the topic holds, as packed text; what is in one is looked at when somebody asks. */
 export class VersionArchive {
   readonly #kept = new Map<number, Kept>();
+  readonly #maxBytes: number;
+
+  constructor(maxBytes = MAX_BYTES) {
+    this.#maxBytes = maxBytes;
+  }
 
   /** Of two texts under one number the later one is what every service has. One that is no version is passed over. */
   note(version: number, json: string): void {
@@ -75,7 +80,7 @@ export class VersionArchive {
     let bytes = 0;
     for (const [index, { head, packed }] of this.#newestFirst().entries()) {
       bytes += packed.length;
-      if (index >= MAX_VERSIONS || bytes > MAX_BYTES) this.#kept.delete(head.version);
+      if (index >= MAX_VERSIONS || bytes > this.#maxBytes) this.#kept.delete(head.version);
     }
   }
 }

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { VersionArchive } from '../src/version-archive.ts';
 
@@ -36,4 +37,12 @@ test('the newest 100 are kept', () => {
   for (let version = 1; version <= 130; version += 1) archive.note(version, recordOf(version));
   const versions = archive.heads().map(({ version }) => version);
   expect([versions.length, versions[0], versions.at(-1)]).toEqual([100, 130, 31]);
+});
+
+test('of large ones the newest are kept', () => {
+  const archive = new VersionArchive(10_000);
+  for (let version = 1; version <= 9; version += 1)
+    archive.note(version, recordOf(version, { note: randomBytes(3_000).toString('base64') }));
+  expect(archive.heads().map(({ version }) => version)).toEqual([9, 8, 7]);
+  expect(archive.json(6)).toBeUndefined();
 });

@@ -1,13 +1,13 @@
 import {
   dimensionSwitchesSchema,
   isUnfilled,
-  normaliseBrandKey,
   parseWindowMs,
   type Rule,
   type RuleFinding,
   type RuleSetDraft,
   ruleSchema,
 } from '@adcap/contracts';
+import { findClashes } from './clashes.ts';
 
 /** A rule set in the making, or everything that is wrong with it. Wrong ones are refused whole (law 4). */
 export type ParsedRuleSet = { ok: true; draft: RuleSetDraft } | { ok: false; errors: readonly RuleFinding[] };
@@ -83,44 +83,6 @@ const checkAlone = (rule: Rule, bounds: RuleBounds): RuleFinding[] => {
   return findings;
 };
 
-const valueOf = (rule: Rule): string =>
-  rule.value === undefined
-    ? ''
-    : `=${rule.dimension === 'brand' ? normaliseBrandKey(rule.value) : rule.value}`;
-
-const whenOf = (rule: Rule): string =>
-  JSON.stringify(
-    Object.entries(rule.when ?? {})
-      .map(([key, values]) => [key, [...values].toSorted()] as const)
-      .toSorted(([a], [b]) => (a < b ? -1 : 1)),
-  );
-
-/** Rules that meet on one rung at one value under the same `when`, enabled and shadow ones among their own kind. */
-const meetingPlace = (rule: Rule): string =>
-  JSON.stringify([rule.dimension, valueOf(rule), whenOf(rule), rule.mode ?? 'enforce', rule.enabled ?? true]);
-
-const overlapInTime = (a: Rule, b: Rule): boolean =>
-  (a.startsAt ?? -Infinity) < (b.endsAt ?? Infinity) && (b.startsAt ?? -Infinity) < (a.endsAt ?? Infinity);
-
-const windowName = (rule: Rule): string =>
-  typeof rule.limit === 'string' ? rule.limit : String(parseWindowMs(rule.limit.window) ?? 'pod');
-
-const clash = (rule: Rule, other: Rule): RuleFinding | undefined => {
-  if (!overlapInTime(rule, other)) return undefined;
-  const kinds = [windowName(rule), windowName(other)];
-  if (kinds[0] === kinds[1]) {
-    return { ruleId: rule.id, field: 'limit', message: `says the same window as rule ${other.id}` };
-  }
-  if (kinds.includes('OFF') && !kinds.includes('BLOCK')) {
-    return {
-      ruleId: rule.id,
-      field: 'limit',
-      message: `stands beside rule ${other.id}: OFF and a cap exclude each other`,
-    };
-  }
-  return undefined;
-};
-
 const checkTogether = (rules: readonly Rule[]): RuleFinding[] => {
   const findings: RuleFinding[] = [];
   const ids = new Set<string>();
@@ -128,16 +90,7 @@ const checkTogether = (rules: readonly Rule[]): RuleFinding[] => {
     if (ids.has(rule.id)) findings.push({ ruleId: rule.id, field: 'id', message: 'is used by another rule' });
     ids.add(rule.id);
   }
-  for (const meeting of Map.groupBy(rules, meetingPlace).values()) {
-    for (const [index, rule] of meeting.entries()) {
-      const found = meeting
-        .slice(0, index)
-        .map((other) => clash(rule, other))
-        .find((one) => one !== undefined);
-      if (found !== undefined) findings.push(found);
-    }
-  }
-  return findings;
+  return [...findings, ...findClashes(rules)];
 };
 
 const parseRules = (raw: unknown, bounds: RuleBounds): { rules: Rule[]; errors: RuleFinding[] } => {

@@ -1,4 +1,4 @@
-import { parseRuleSet, warnRuleSet } from '@adcap/rule-engine';
+import { parseRuleSet } from '@adcap/rule-engine';
 import { describe, expect, test } from 'vitest';
 
 const bounds = { retentionMs: 86_400_000 };
@@ -140,26 +140,5 @@ describe('law 4: a wrong rule set is refused whole, naming rule and field', () =
     expect(errorsOf({ rules: [{ id: 'a' }, { id: 'b', dimension: 'x' }] })).toEqual(
       expect.arrayContaining(['a: dimension', 'a: limit', 'b: dimension', 'b: limit']),
     );
-  });
-});
-
-const warningsOf = (rules: unknown[]) => {
-  const parsed = parseRuleSet({ rules }, bounds);
-  if (!parsed.ok) throw new Error(JSON.stringify(parsed.errors));
-  return warnRuleSet(parsed.draft).map(({ ruleId, message }) => `${ruleId}: ${message}`);
-};
-
-describe('warnings', () => {
-  const looser = { id: 'c1', dimension: 'creative', value: 'c1', limit: { max: 10, window: '60m' } };
-  const brand = { id: 'brand', dimension: 'brand', limit: { max: 5, window: '120m' } };
-
-  test('B15 a specific cap that a generic brand always beats is warned about, unless it is final', () => {
-    expect(warningsOf([looser, brand])).toEqual([expect.stringContaining('c1: may never bind')]);
-    expect(warningsOf([{ ...looser, final: true }, brand])).toEqual([]);
-  });
-
-  test('a specific cap looser than its generic, and an OFF without an end', () => {
-    expect(warningsOf([looser, good])).toEqual([expect.stringContaining('c1: is looser than')]);
-    expect(warningsOf([{ ...looser, limit: 'OFF' }])).toEqual([expect.stringContaining('OFF has no end')]);
   });
 });

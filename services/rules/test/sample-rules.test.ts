@@ -3,7 +3,7 @@ import { warnRuleSet } from '@adcap/rule-engine';
 import { loadRulesFile } from '@adcap/rules-feed';
 import { expect, test } from 'vitest';
 
-test('the sample rules are right, say what the sample day needs, and warn of nothing but the sponsor without end', async () => {
+test('the sample rules are right, say what the sample day needs, and warn of nothing that was not meant', async () => {
   const file = path.resolve(import.meta.dirname, '../../../infra/rules/sample.yaml');
   const draft = await loadRulesFile(file, { retentionMs: 86_400_000 });
   const limits = draft.rules.map(({ dimension, value, limit }) => [dimension, value, limit]);
@@ -15,5 +15,8 @@ test('the sample rules are right, say what the sample day needs, and warn of not
     ['brand', 'sponsor.example', 'OFF'],
     ['creative', 'promo-once', { max: 1, window: '24h' }],
   ]);
-  expect(warnRuleSet(draft)).toMatchObject([{ ruleId: 'sponsor-free', field: 'endsAt' }]);
+  expect(warnRuleSet(draft)).toMatchObject([
+    { ruleId: 'sponsor-free', field: 'endsAt' },
+    { ruleId: 'promo-once', field: 'limit.window', message: expect.stringContaining('24 h instead of 2 h') },
+  ]);
 });

@@ -38,6 +38,7 @@ export const IMPORT_TABLE: Readonly<Record<string, Allowance>> = {
     node: true,
   },
   'packages/impression-consumer': service(http),
+  'packages/cli': { ours: domain, thirdParty: ['commander', 'yaml', 'zod'], node: true },
   'packages/client-sdk': { ours: ['contracts'], thirdParty: [], node: false },
   'packages/local-servers': {
     ours: ['kafka-bus'],

@@ -6,6 +6,7 @@ import { configPage } from './generated/config-page.ts';
 import { envExample } from './generated/env-example.ts';
 import { errorsPage } from './generated/errors-page.ts';
 import { eventsPage } from './generated/events-page.ts';
+import { rulesSchema } from './generated/rules-schema.ts';
 import { readServiceSettings } from './generated/service-settings.ts';
 
 /* pnpm gen: what is derived from the sources. With --check nothing is written, and a difference is an error. */
@@ -20,6 +21,7 @@ const makeFiles = async (): Promise<Map<string, string>> => {
     ['docs/config.md', configPage(services)],
     ['docs/errors.md', errorsPage()],
     ['docs/events.md', eventsPage(await loadTopics())],
+    ['docs/rules.schema.json', rulesSchema()],
   ]);
 };
 

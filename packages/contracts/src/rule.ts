@@ -21,33 +21,53 @@ const quoteIt = 'must be a string: quote it (a bare long number or a bare OFF in
 const text = z.string({ error: quoteIt }).min(1).max(256);
 
 export const capLimitSchema = z.strictObject({
-  max: z.number().int('must be an integer').min(1, 'must be at least 1').max(Number.MAX_SAFE_INTEGER),
+  max: z
+    .number()
+    .int('must be an integer')
+    .min(1, 'must be at least 1')
+    .max(Number.MAX_SAFE_INTEGER)
+    .describe('So many views are allowed'),
   window: z
     .string({ error: quoteIt })
     .refine(
       (value) => value === 'pod' || parseWindowMs(value) !== undefined,
       'must be like "90s", "60m", "24h", "7d", or "pod"',
-    ),
+    )
+    .meta({
+      pattern: '^([1-9][0-9]{0,8}[smhd]|pod)$',
+      examples: ['90s', '60m', '24h', 'pod'],
+      description: 'How far back views are counted, up to the retention; `pod`: within one pod',
+    }),
 });
 
 export const whenSchema = z.record(text, z.array(text).min(1, 'must not be empty'));
 
 /** A rule as ad operations write it; no value means generic. Unknown fields are refused. */
 export const ruleSchema = z.strictObject({
-  id: text,
-  dimension: z.enum(DIMENSIONS),
-  value: text.optional(),
+  id: text.describe('Names the rule in answers, metrics and errors; unlike every other one of the set'),
+  dimension: z.enum(DIMENSIONS).describe('What of an ad is counted'),
+  value: text
+    .optional()
+    .describe('The one creative, campaign, brand or industry; without it every value is capped by itself'),
   limit: z.union([capLimitSchema, z.literal('OFF'), z.literal('BLOCK')], {
     error: (issue) =>
       typeof issue.input === 'boolean' ? quoteIt : 'must be { max, window }, "OFF" or "BLOCK"',
   }),
-  final: z.boolean().optional(),
-  when: whenSchema.optional(),
-  mode: z.enum(['enforce', 'shadow']).optional(),
-  enabled: z.boolean().optional(),
-  startsAt: instantSchema.optional(),
-  endsAt: instantSchema.optional(),
-  note: z.string().max(1_000).optional(),
+  final: z
+    .boolean()
+    .optional()
+    .describe('Ends the walk down the ladder: no lower rung and no generic rule applies beside it'),
+  when: whenSchema
+    .optional()
+    .describe('Where it applies: every key must be in the context of the request, with one of these values'),
+  mode: z
+    .enum(['enforce', 'shadow'])
+    .optional()
+    .describe('`shadow`: counted in metrics and explanations, and blocks nothing'),
+  enabled: z.boolean().optional().describe('`false`: stays written down and does nothing'),
+  startsAt: instantSchema.optional().describe('Applies to breaks from this instant on'),
+  endsAt: instantSchema.optional().describe('Applies to breaks before this instant'),
+  note: z.string().max(1_000).optional().describe('Why the rule is there'),
 });
 
 export type Rule = z.output<typeof ruleSchema>;

@@ -4,8 +4,8 @@ import { type Tokens, tokenSetting } from './tokens.ts';
 
 const SAMPLE_RULES = path.resolve(import.meta.dirname, '../../rules/sample.yaml');
 
-/** Settings of the servers on this machine and of the tests; a service refuses an ADCAP_ variable that it does not know. */
-const NOT_FOR_SERVICES = /^ADCAP_(?:CACHE_DIR$|TEST_)/;
+/** Settings of the servers on this machine, of the tests and of the command line; a service refuses an ADCAP_ variable that it does not know. */
+const NOT_FOR_SERVICES = /^ADCAP_(?:CACHE_DIR$|TOKEN$|TEST_)/;
 
 /** What every service is started with: the caller's own settings, and what this stack has made. */
 export const serviceEnvironment = (

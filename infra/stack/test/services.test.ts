@@ -40,11 +40,18 @@ test('a taken port is refused with what to change', async () => {
 test('services get what this stack made, and nothing that they would refuse', () => {
   const tokens = { viewer: 'v', editor: 'e', operator: 'o' };
   const env = serviceEnvironment(
-    { ADCAP_CACHE_DIR: '/c', ADCAP_TEST_REDIS: 'r', ADCAP_LOG_LEVEL: 'warn', ADCAP_RULES_FILE: '' },
+    {
+      ADCAP_CACHE_DIR: '/c',
+      ADCAP_TOKEN: 't',
+      ADCAP_TEST_REDIS: 'r',
+      ADCAP_LOG_LEVEL: 'warn',
+      ADCAP_RULES_FILE: '',
+    },
     { redisUrl: 'redis://x', kafkaBrokers: 'x:1', tokens },
   );
   expect(env).toMatchObject({ ADCAP_LOG_LEVEL: 'warn', REDIS_URL: 'redis://x', ADCAP_TOKEN_EDITOR: 'e' });
   expect(Object.keys(env)).not.toContain('ADCAP_CACHE_DIR');
+  expect(Object.keys(env)).not.toContain('ADCAP_TOKEN');
   expect(Object.keys(env)).not.toContain('ADCAP_TEST_REDIS');
   expect(env['ADCAP_RULES_FILE']).toMatch(/infra\/rules\/sample\.yaml$/);
   expect(env['ADCAP_RESERVATION_KEYS']).toMatch(/^local:\S{32}$/);

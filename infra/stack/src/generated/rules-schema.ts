@@ -10,13 +10,15 @@ const schemaOf = (of: z.ZodType): object => {
   return schema;
 };
 
-const WORD = { properties: { limit: { type: 'string' } }, required: ['limit'] };
+/** A rule of which this holds must name its value. */
+const needsValueIf = (properties: Record<string, object>): object => ({
+  if: { properties, required: Object.keys(properties) },
+  // oxlint-disable-next-line no-thenable -- the word of JSON Schema; nobody awaits it
+  then: { required: ['value'] },
+});
 
 /** Law 4 where one rule alone breaks it. What only shows among several is for `adcap rules validate`. */
-const LAWS = [
-  { if: WORD, then: { required: ['value'] } },
-  { if: { properties: { final: { const: true } }, required: ['final'] }, then: { required: ['value'] } },
-];
+const LAWS = [needsValueIf({ limit: { type: 'string' } }), needsValueIf({ final: { const: true } })];
 
 /** What an editor needs to complete and to underline a rule set that is kept as YAML. */
 export const rulesSchema = (): string =>

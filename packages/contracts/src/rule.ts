@@ -100,5 +100,8 @@ export const rulesRecordSchema = z.object({
 
 export type RulesRecord = z.output<typeof rulesRecordSchema>;
 
+/** Everything of a record but the rules, for whoever judges those one by one. */
+export const rulesEnvelopeSchema = rulesRecordSchema.extend({ rules: z.array(z.unknown()) });
+
 /** One thing wrong (or odd) in a rule set: which rule (by id, or its place where it has none), which field, what. */
 export type RuleFinding = { ruleId: string; field: string; message: string };

@@ -1,6 +1,5 @@
 import type { ImpressionEvent } from '@adcap/contracts';
 import type { BatchEvent, ConsumerMetrics as BusMetrics, PartitionProgress } from '@adcap/kafka-bus';
-import type { RulesFeed } from '@adcap/rules-feed';
 import type { Clock } from '@adcap/service-runtime';
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
@@ -13,7 +12,6 @@ export type ConsumerMetricsOptions = {
   service: string;
   clock: Clock;
   progress: () => ReadonlyMap<number, PartitionProgress>;
-  rules: Pick<RulesFeed, 'version'>;
 };
 
 /** The numbers of one consumer. */
@@ -97,19 +95,6 @@ const addLagGauges = (options: ConsumerMetricsOptions, lastApplied: ReadonlyMap<
   );
 };
 
-const addRulesGauge = ({ registry, rules }: ConsumerMetricsOptions): void => {
-  registry.registerMetric(
-    new Gauge({
-      name: 'adcap_rules_version',
-      help: 'The version of the rules that this process has; 0 for those of the mounted file, NaN with none',
-      registers: [],
-      collect() {
-        this.set(rules.version() ?? Number.NaN);
-      },
-    }),
-  );
-};
-
 /** Labels come from closed sets: a device or creative never makes a series. */
 export const createConsumerMetrics = (options: ConsumerMetricsOptions): ConsumerMetrics => {
   const { registry, service, clock } = options;
@@ -120,7 +105,6 @@ export const createConsumerMetrics = (options: ConsumerMetricsOptions): Consumer
   const lastApplied = new Map<number, number>();
   let newestReceivedAt: number | undefined;
   addLagGauges(options, lastApplied);
-  addRulesGauge(options);
   registry.registerMetric(
     new Gauge({
       name: `adcap_${service}_newest_applied_age_seconds`,

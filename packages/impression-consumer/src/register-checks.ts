@@ -1,34 +1,24 @@
 import type { Consumer } from '@adcap/kafka-bus';
 import type { RedisConnection } from '@adcap/redis-windows';
-import type { RulesFeed } from '@adcap/rules-feed';
-import type { CheckResult, Clock, Health } from '@adcap/service-runtime';
+import type { Clock, Health } from '@adcap/service-runtime';
 import { STUCK_AFTER_MS } from './watch-liveness.ts';
-
-const describeRules = (rules: Pick<RulesFeed, 'version' | 'source' | 'isLive'>): CheckResult => {
-  const version = rules.version();
-  if (version === null) return { ok: false, detail: 'no rules yet' };
-  const from = `version ${version} from ${rules.source()}`;
-  return rules.isLive() ? { ok: true, detail: from } : { ok: false, detail: `${from}; not followed live` };
-};
 
 /** How far each partition is, for whoever looks at a consumer that does not get on. */
 const describeLag = (consumer: Pick<Consumer, 'progress'>): string =>
   [...consumer.progress()].map(([partition, { lag }]) => `${partition}: ${lag ?? '?'}`).join(', ');
 
 /**
- * Nothing is required: without its servers a consumer waits, and what it has to do waits in the topic. The rules decide
- * nothing here; they tell which version this process has picked up.
+ * Nothing is required: without its servers a consumer waits, and what it has to do waits in the topic.
  */
 export const registerChecks = (
   health: Health,
   parts: {
     consumer: Pick<Consumer, 'isStuck' | 'isHealthy' | 'progress'>;
     redis: Pick<RedisConnection, 'isReady'>;
-    rules: Pick<RulesFeed, 'version' | 'source' | 'isLive'>;
     clock: Clock;
   },
 ): void => {
-  const { consumer, redis, rules, clock } = parts;
+  const { consumer, redis, clock } = parts;
   health.register('liveness', 'progress', () =>
     consumer.isStuck(clock.nowMs(), STUCK_AFTER_MS)
       ? { ok: false, detail: `a batch hangs; lag by partition: ${describeLag(consumer)}` }
@@ -42,5 +32,4 @@ export const registerChecks = (
   health.register('informative', 'redis', () =>
     redis.isReady() ? { ok: true } : { ok: false, detail: 'no connection: nothing is applied' },
   );
-  health.register('informative', 'rules', () => describeRules(rules));
 };

@@ -16,7 +16,7 @@ import {
   type Retention,
 } from '@adcap/redis-windows';
 import { createRulesFeed, type RulesFeed } from '@adcap/rules-feed';
-import { createHttpServer, listen, type ServiceContext } from '@adcap/service-runtime';
+import { createHttpServer, listen, observeRules, type ServiceContext } from '@adcap/service-runtime';
 import type { ConsumerConfig } from './consumer-settings.ts';
 import { type ConsumerMetrics, createConsumerMetrics } from './create-consumer-metrics.ts';
 import { registerChecks } from './register-checks.ts';
@@ -161,7 +161,6 @@ export const startImpressionConsumer = async <Config extends ConsumerConfig>(
     registry,
     service,
     clock,
-    rules,
     progress: () => opened?.progress() ?? new Map(),
   });
   const parts = {
@@ -175,6 +174,8 @@ export const startImpressionConsumer = async <Config extends ConsumerConfig>(
   const consumer = openConsumer(stack, { ...parts, bus, usable }, options);
   opened = consumer;
   stack.defer(watchLiveness(consumer, clock, fail));
-  registerChecks(health, { consumer, redis, rules, clock });
+  registerChecks(health, { consumer, redis, clock });
+  // They decide nothing here, but show which version this process has picked up.
+  observeRules(context, rules, 'no rules yet');
   return { address, consumer, rules };
 };

@@ -17,14 +17,13 @@ const progressOf = (overrides: Partial<PartitionProgress>): PartitionProgress =>
   ...overrides,
 });
 
-const metricsOf = (partition: PartitionProgress, version: number | null = null) => {
+const metricsOf = (partition: PartitionProgress) => {
   const registry = new Registry();
   const metrics = createConsumerMetrics({
     registry,
     service: 'sample',
     clock: { nowMs: () => epochMs(NOW) },
     progress: () => new Map([[0, partition]]),
-    rules: { version: () => version },
   });
   return { metrics, value: (name: string, labels = {}) => metricValue(registry, name, labels) };
 };
@@ -53,9 +52,7 @@ test('lag in messages, and in seconds since the last applied message where the n
   expect(await value('adcap_sample_newest_applied_age_seconds')).toBe(9);
 });
 
-test('the version of the rules, and that there are none', async () => {
-  expect(await metricsOf(progressOf({}), 12).value('adcap_rules_version')).toBe(12);
-  expect(await metricsOf(progressOf({}), null).value('adcap_rules_version')).toBeNaN();
+test('before the first applied impression there is no age of one', async () => {
   expect(await metricsOf(progressOf({})).value('adcap_sample_newest_applied_age_seconds')).toBeNaN();
 });
 

@@ -39,6 +39,8 @@ const EVERYWHERE = '[]';
 /** Answers without comparing a cap to every other: is there one in a place that always blocks first? */
 export class CapIndex {
   readonly #lanes: ReadonlyMap<string, Lane>;
+  /** A cap is held against several rungs. */
+  readonly #whenKeys = new Map<Rule, string>();
 
   constructor(caps: readonly EnforcedCap[]) {
     // A cap that has its time does not always hold.
@@ -50,13 +52,21 @@ export class CapIndex {
     return cap.limit.window === 'pod' ? `pod ${place}` : place;
   }
 
+  #whenKeyOf(cap: EnforcedCap): string {
+    const known = this.#whenKeys.get(cap);
+    if (known !== undefined) return known;
+    const key = whenKey(cap);
+    this.#whenKeys.set(cap, key);
+    return key;
+  }
+
   /**
    * A cap on a rung that allows no more views over at least as long a time and applies wherever this one does: without `when`, or
    * under the same one.
    */
   stricter(cap: EnforcedCap, rung: string): EnforcedCap | undefined {
-    const wheres = new Set([EVERYWHERE, whenKey(cap)]);
-    for (const where of wheres) {
+    const own = this.#whenKeyOf(cap);
+    for (const where of own === EVERYWHERE ? [EVERYWHERE] : [EVERYWHERE, own]) {
       const lane = this.#lanes.get(this.#nameOf(JSON.stringify([rung, where]), cap));
       const found = lane?.farthest[countUpTo(lane, cap.limit.max) - 1];
       const reaches = found !== undefined && (reachOf(found) ?? 0) >= (reachOf(cap) ?? 0);

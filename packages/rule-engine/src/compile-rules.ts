@@ -1,12 +1,6 @@
-import {
-  DIMENSIONS,
-  type Dimension,
-  type EpochMs,
-  normaliseBrandKey,
-  parseWindowMs,
-  type Rule,
-  type RuleSet,
-} from '@adcap/contracts';
+import { type Dimension, type EpochMs, parseWindowMs, type Rule, type RuleSet } from '@adcap/contracts';
+import { valueOfRule } from './meeting-place.ts';
+import { finish, type Steps } from './steps.ts';
 
 /** A rule made ready to be looked up: its window in milliseconds, its defaults filled in. */
 export type CompiledRule = {
@@ -49,17 +43,22 @@ const compileLimit = (limit: Rule['limit']): CompiledLimit => {
   return { kind: 'cap', max: limit.max, windowMs: parseWindowMs(limit.window) ?? null };
 };
 
-const compileValue = (rule: Rule): string | undefined =>
-  rule.value !== undefined && rule.dimension === 'brand' ? normaliseBrandKey(rule.value) : rule.value;
+/** Most rules apply everywhere: they share it. */
+const EVERYWHERE: CompiledRule['when'] = new Map();
+
+const compileWhen = ({ when }: Rule): CompiledRule['when'] =>
+  when === undefined
+    ? EVERYWHERE
+    : new Map(Object.entries(when).map(([key, values]) => [key, new Set(values)]));
 
 const compileRule = (rule: Rule, order: number): CompiledRule => ({
   id: rule.id,
   order,
   dimension: rule.dimension,
-  value: compileValue(rule),
+  value: valueOfRule(rule),
   limit: compileLimit(rule.limit),
   final: rule.final ?? false,
-  when: new Map(Object.entries(rule.when ?? {}).map(([key, values]) => [key, new Set(values)])),
+  when: compileWhen(rule),
   shadow: rule.mode === 'shadow',
   enabled: rule.enabled ?? true,
   startsAt: rule.startsAt,
@@ -75,22 +74,37 @@ const byDimension = <T>(make: (dimension: Dimension) => T): Record<Dimension, T>
 
 const windowOf = (rule: CompiledRule): number => (rule.limit.kind === 'cap' ? (rule.limit.windowMs ?? 0) : 0);
 
-/** Indexes a valid rule set by dimension and value. Brand values are normalised (law 9). */
-export const compileRules = (ruleSet: RuleSet): CompiledRules => {
-  const rules = ruleSet.rules.map(compileRule);
-  const ofDimension = (dimension: Dimension) => rules.filter((rule) => rule.dimension === dimension);
-  const instants = rules.flatMap((rule) => [rule.startsAt ?? [], rule.endsAt ?? []].flat());
+const RULES_A_STEP = 200;
+
+/** `compileRules` in short steps, for whoever must not keep others waiting. */
+export function* compileRulesInSteps(ruleSet: RuleSet): Steps<CompiledRules> {
+  const generic = byDimension((): CompiledRule[] => []);
+  const specific = byDimension(() => new Map<string, CompiledRule[]>());
+  const instants = new Set<EpochMs>();
+  let longestWindowMs = 0;
+  for (const [order, written] of ruleSet.rules.entries()) {
+    if (order % RULES_A_STEP === 0) yield;
+    const rule = compileRule(written, order);
+    longestWindowMs = Math.max(longestWindowMs, windowOf(rule));
+    if (rule.startsAt !== undefined) instants.add(rule.startsAt);
+    if (rule.endsAt !== undefined) instants.add(rule.endsAt);
+    if (rule.value === undefined) {
+      generic[rule.dimension].push(rule);
+      continue;
+    }
+    const ofValue = specific[rule.dimension].get(rule.value);
+    if (ofValue === undefined) specific[rule.dimension].set(rule.value, [rule]);
+    else ofValue.push(rule);
+  }
   return {
     version: ruleSet.version,
-    generic: byDimension((dimension) => ofDimension(dimension).filter((rule) => rule.value === undefined)),
-    specific: byDimension((dimension) =>
-      Map.groupBy(
-        ofDimension(dimension).filter((rule) => rule.value !== undefined),
-        (rule) => rule.value ?? '',
-      ),
-    ),
+    generic,
+    specific,
     isOn: byDimension((dimension) => ruleSet.dimensions[dimension] !== 'off'),
-    longestWindowMs: Math.max(0, ...DIMENSIONS.flatMap((dimension) => ofDimension(dimension).map(windowOf))),
-    boundaries: [...new Set(instants)].toSorted((a, b) => a - b),
+    longestWindowMs,
+    boundaries: [...instants].toSorted((a, b) => a - b),
   };
-};
+}
+
+/** Indexes a valid rule set by dimension and value. Brand values are normalised (law 9). */
+export const compileRules = (ruleSet: RuleSet): CompiledRules => finish(compileRulesInSteps(ruleSet));

@@ -10,5 +10,6 @@ export * from './next-allowed.ts';
 export * from './parse-rule-set.ts';
 export * from './rule-warnings.ts';
 export * from './standing.ts';
+export * from './steps.ts';
 export * from './timeline.ts';
 export * from './view.ts';

@@ -5,10 +5,11 @@ export {
   type RecordRefusal,
   readRulesRecord,
 } from './read-rules-record.ts';
+export type { RefusedRules } from './refusals.ts';
 export {
   createRulesFeed,
   type RulesChange,
   type RulesFeed,
   type RulesFeedOptions,
-  type RulesSource,
 } from './rules-feed.ts';
+export type { RulesSource } from './rules-source.ts';

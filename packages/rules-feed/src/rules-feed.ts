@@ -1,14 +1,14 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as others } from 'node:timers/promises';
 import { CURRENT_RULES_KEY, type RulesRecord, rulesVersionKey } from '@adcap/contracts';
 import { type BusSettings, followCompactedTopic } from '@adcap/kafka-bus';
 import type { RulesCache } from '@adcap/redis-windows';
-import { type CompiledRules, compileRules } from '@adcap/rule-engine';
+import { type CompiledRules, compileRulesInSteps, type Steps } from '@adcap/rule-engine';
+import { createListeners } from './listeners.ts';
 import { loadRulesFile } from './load-rules-file.ts';
 import { PastRules } from './past-rules.ts';
-import { type RecordRefusal, readRulesRecord } from './read-rules-record.ts';
-
-/** Where the set in force was read from. */
-export type RulesSource = 'bus' | 'redis' | 'file';
+import { type RecordRefusal, readRulesRecordInSteps } from './read-rules-record.ts';
+import { createRefusals, type RefusedRules } from './refusals.ts';
+import type { RulesSource } from './rules-source.ts';
 
 export type RulesFeedOptions = {
   bus: BusSettings;
@@ -22,8 +22,6 @@ export type RulesFeedOptions = {
   startLimitMs?: number;
   /** Given: the versions that were in force within the retention are remembered, for `inForceAt`. */
   nowMs?: () => number;
-  /** Called for every set that is not taken. */
-  onRefused?: (reason: RecordRefusal) => void;
 };
 
 export type RulesChange = { record: RulesRecord; source: RulesSource };
@@ -38,6 +36,10 @@ export type RulesFeed = {
   inForceAt(at: number): CompiledRules | undefined;
   record(): RulesRecord | undefined;
   source(): RulesSource | undefined;
+  /** The last set that came and was not taken; `undefined` once a good one has come after it. */
+  refused(): RefusedRules | undefined;
+  /** How many were not taken, by reason. */
+  refusals(): Readonly<Record<RecordRefusal, number>>;
   /** Called after each change; the answer ends it. */
   onChange(listener: (change: RulesChange) => void): () => void;
   /** Resolves when a set is in force, or when every source was seen to have none or did not answer. Never rejects. */
@@ -53,7 +55,13 @@ const FIRST_LOOK_MS = 100;
 /** While the topic cannot be followed. */
 const FALLBACK_LOOK_MS = 1_000;
 
-type Held = { record: RulesRecord; compiled: CompiledRules; source: RulesSource; since: number };
+type Held = {
+  record: RulesRecord;
+  compiled: CompiledRules;
+  source: RulesSource;
+  since: number;
+  json: string;
+};
 
 /** Never back to a lower version. Under one number the topic is right: it is what every other service has read. */
 const isBetter = (version: number, source: RulesSource, held: Held | undefined): boolean =>
@@ -61,66 +69,79 @@ const isBetter = (version: number, source: RulesSource, held: Held | undefined):
   version > held.record.version ||
   (version === held.record.version && source === 'bus' && held.source !== 'bus');
 
+/** Judging thousands of rules takes longer than a decision may: whatever else there is to do is done between two steps. */
+const betweenOthers = async <Result>(steps: Steps<Result>): Promise<Result> => {
+  for (;;) {
+    const step = steps.next();
+    if (step.done === true) return step.value;
+    // oxlint-disable-next-line no-await-in-loop -- one step after the other is what it is about
+    await others();
+  }
+};
+
 /**
  * Follows the rules: Redis at once, the topic live, a file when there is neither. A set that is wrong, or that a newer
  * release wrote, is refused with an error in the log, and the one in force stays.
  */
 export const createRulesFeed = (options: RulesFeedOptions): RulesFeed => {
-  const { bus, topic, cache, retentionMs, file, startLimitMs = START_LIMIT_MS, nowMs, onRefused } = options;
+  const { bus, topic, cache, retentionMs, file, startLimitMs = START_LIMIT_MS, nowMs } = options;
   const { logger } = bus;
   const stop = new AbortController();
   const firstSet = Promise.withResolvers<void>();
   const cacheSeen = Promise.withResolvers<void>();
-  const listeners = new Set<(change: RulesChange) => void>();
   const past = nowMs === undefined ? undefined : new PastRules({ retentionMs }, nowMs);
+  const { notify, onChange } = createListeners<RulesChange>(logger);
+  const refusals = createRefusals(logger);
   let held: Held | undefined;
-  let lastRefusal = '';
+  /** One set after the other, as they came. */
+  let queue: Promise<void> = Promise.resolve();
 
-  const notify = (change: RulesChange): void => {
-    for (const listener of listeners) {
-      try {
-        listener(change);
-      } catch (err) {
-        logger.error({ err }, 'a listener to rule changes failed');
-      }
-    }
+  const inTurn = (work: () => Promise<void>): Promise<void> => {
+    queue = queue.then(async () => {
+      if (!stop.signal.aborted) await work();
+    });
+    return queue;
   };
 
-  const take = (record: RulesRecord, source: RulesSource): void => {
+  const take = async (record: RulesRecord, source: RulesSource, json: string): Promise<void> => {
     if (!isBetter(record.version, source, held)) return;
-    const isSame = held !== undefined && JSON.stringify(held.record) === JSON.stringify(record);
     // A file says not since when: as far as is known, since it was read.
     const since = source === 'file' ? (nowMs?.() ?? Infinity) : record.publishedAt;
-    held = { record, compiled: compileRules(record), source, since };
+    const compiled = await betweenOthers(compileRulesInSteps(record));
+    const isSame =
+      held?.record.version === record.version && JSON.stringify(held.record) === JSON.stringify(record);
+    held = { record, compiled, source, since, json };
     firstSet.resolve();
     if (isSame) return;
     logger.info({ version: record.version, source }, 'rules in force');
     notify({ record, source });
   };
 
-  const takeJson = (json: string, source: RulesSource): void => {
-    const read = readRulesRecord(json, { retentionMs });
-    if (read.ok) {
-      const isNew = read.record.version !== held?.record.version;
-      take(read.record, source);
-      // Redis is asked again and again, and under one number the topic is right.
-      if (source === 'bus' || (isNew && held?.record === read.record)) past?.note(json);
+  const judge = async (json: string, source: RulesSource): Promise<void> => {
+    // Redis is asked again and again, and the topic tells what Redis has told before.
+    if (held?.json === json) {
+      held = { ...held, source: source === 'bus' ? source : held.source };
+      if (source === 'bus') past?.note(json);
+      refusals.overtake(source);
       return;
     }
-    const { reason, detail } = read;
-    // Redis is asked again and again: said once.
-    if (detail === lastRefusal && source === 'redis') return;
-    lastRefusal = detail;
-    onRefused?.(reason);
-    logger.error({ reason, detail, source, kept: held?.record.version }, 'a rule set was refused');
+    const read = await betweenOthers(readRulesRecordInSteps(json, { retentionMs }));
+    if (!read.ok) return refusals.note({ ...read, source }, held?.record.version);
+    const isNew = read.record.version !== held?.record.version;
+    await take(read.record, source, json);
+    refusals.overtake(source);
+    // Redis is asked again and again, and under one number the topic is right.
+    if (source === 'bus' || (isNew && held?.record === read.record)) past?.note(json);
   };
+
+  const takeJson = (json: string, source: RulesSource): Promise<void> => inTurn(() => judge(json, source));
 
   const follower = followCompactedTopic({
     bus,
     topic,
     onRecord: (key, value) => {
       if (value === null) return;
-      if (key === CURRENT_RULES_KEY) takeJson(value.toString('utf8'), 'bus');
+      if (key === CURRENT_RULES_KEY) void takeJson(value.toString('utf8'), 'bus');
       else past?.note(value.toString('utf8'), (version) => rulesVersionKey(version) === key);
     },
   });
@@ -128,7 +149,7 @@ export const createRulesFeed = (options: RulesFeedOptions): RulesFeed => {
   const lookIntoCache = async (): Promise<boolean> => {
     try {
       const cached = await cache.load();
-      if (cached !== undefined) takeJson(cached.json, 'redis');
+      if (cached !== undefined) await takeJson(cached.json, 'redis');
       cacheSeen.resolve();
       return true;
     } catch (err) {
@@ -150,14 +171,15 @@ export const createRulesFeed = (options: RulesFeedOptions): RulesFeed => {
     if (file === undefined || held !== undefined) return;
     try {
       const draft = await loadRulesFile(file, { retentionMs });
-      take({ schema: 1, version: 0, ...draft, rules: [...draft.rules], publishedAt: 0 }, 'file');
+      const record = { schema: 1 as const, version: 0, ...draft, rules: [...draft.rules], publishedAt: 0 };
+      await inTurn(() => take(record, 'file', ''));
     } catch (err) {
       logger.error({ err }, 'the rules file was refused');
     }
   };
 
   const start = async (): Promise<void> => {
-    const everySource = Promise.all([cacheSeen.promise, follower.caughtUp]);
+    const everySource = Promise.all([cacheSeen.promise, follower.caughtUp]).then(() => queue);
     const limit = delay(startLimitMs, undefined, { signal: stop.signal }).catch(() => {});
     await Promise.race([firstSet.promise, everySource, limit]);
     await takeFile();
@@ -174,16 +196,16 @@ export const createRulesFeed = (options: RulesFeedOptions): RulesFeed => {
     },
     record: () => held?.record,
     source: () => held?.source,
-    onChange: (listener) => {
-      listeners.add(listener);
-      return () => void listeners.delete(listener);
-    },
+    refused: refusals.last,
+    refusals: refusals.counts,
+    onChange,
     started: start(),
     isLive: () => follower.isHealthy(),
     close: async () => {
       stop.abort();
       await watching;
       await follower.close();
+      await queue;
     },
   };
 };

@@ -33,16 +33,16 @@ describe('the rules feed', () => {
   test('refuses wrong rules, what a newer release wrote and what is no record, and keeps the set', async ({
     world,
   }) => {
-    const reasons: string[] = [];
     await world.publish(aRecord(5));
-    await using feed = world.open({ onRefused: (reason) => void reasons.push(reason) });
+    await using feed = world.open();
     await waitFor(() => feed.version() === 5, { what: 'the good set' });
     await world.publish(aRecord(6, { rules: [aRule({ id: 'too-long', limit: { max: 1, window: '2d' } })] }));
     await world.publish({ ...aRecord(7), schema: 2, somethingNew: true });
     await world.publish({ ...aRecord(8), rules: [{ ...aRule(), limit: { max: 0, window: '60m' } }] });
     await world.publish('nonsense');
-    await waitFor(() => reasons.length === 4, { what: 'four refusals' });
-    expect(reasons).toEqual(['wrong_rules', 'newer_schema', 'not_a_record', 'not_a_record']);
+    await waitFor(() => world.log.errors().length === 4, { what: 'four refusals' });
+    expect(feed.refusals()).toEqual({ not_json: 0, wrong_rules: 1, newer_schema: 1, not_a_record: 2 });
+    expect(feed.refused()).toMatchObject({ reason: 'not_a_record', source: 'bus', version: undefined });
     expect(feed.version()).toBe(5);
     expect(capOf(feed)).toBe(5);
     const errors = world.log.errors().map(({ bindings }) => bindings);
@@ -51,10 +51,17 @@ describe('the rules feed', () => {
       kept: 5,
       detail: expect.stringContaining('rule too-long, limit.window'),
     });
-    expect(errors).toHaveLength(4);
+    expect(errors.map((error) => Reflect.get(error, 'reason'))).toEqual([
+      'wrong_rules',
+      'newer_schema',
+      'not_a_record',
+      'not_a_record',
+    ]);
+    expect(errors[1]).toMatchObject({ version: 7 });
 
     await world.publish(aRecord(9));
     await waitFor(() => feed.version() === 9, { what: 'the next good set' });
+    expect(feed.refused()).toBeUndefined();
   });
 
   test('never goes back to a lower version', async ({ world }) => {

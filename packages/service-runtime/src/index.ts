@@ -9,6 +9,7 @@ export * from './listen.ts';
 export * from './load-config.ts';
 export * from './logger.ts';
 export * from './metrics-registry.ts';
+export * from './observe-rules.ts';
 export { PROBLEM_MEDIA_TYPE, type Problem, problemOf, problemSchema } from './problem.ts';
 export * from './rate-limits.ts';
 export * from './run-service.ts';

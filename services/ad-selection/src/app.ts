@@ -128,11 +128,6 @@ export const buildApp = async (deps: AppDeps): Promise<HttpServer> => {
       ? { ok: true }
       : { ok: false, detail: `answered open: ${read.lastFailure()}` },
   );
-  health.register('informative', 'rules', () =>
-    rules() === undefined
-      ? { ok: false, detail: 'no rules yet: answers are open' }
-      : { ok: true, detail: `version ${rules()?.version}` },
-  );
   const patientStore = createPatientStore(store);
   const tokens = {
     viewer: config.ADCAP_TOKEN_VIEWER,

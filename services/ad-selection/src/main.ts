@@ -15,6 +15,7 @@ import {
   createLogger,
   listen,
   loadConfig,
+  observeRules,
   runService,
   suiteVariables,
 } from '@adcap/service-runtime';
@@ -89,6 +90,7 @@ await runService(
       nowMs: () => clock.nowMs(),
     });
     stack.defer(() => feed.close());
+    observeRules({ registry, health }, feed, 'no rules yet: answers are open');
     await feed.started;
     const app = await buildApp({
       config,

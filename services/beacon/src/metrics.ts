@@ -6,9 +6,9 @@ const PUBLISH_BUCKETS_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0
 export type BeaconMetrics = ReturnType<typeof createMetrics>;
 
 /** Labels come from closed sets: a device, creative or macro never makes a series. */
-type Watched = { pendingMessages: () => number; rulesVersion: () => number | null };
+type Watched = { pendingMessages: () => number };
 
-export const createMetrics = (registry: Registry, { pendingMessages, rulesVersion }: Watched) => {
+export const createMetrics = (registry: Registry, { pendingMessages }: Watched) => {
   const registers = [registry];
   return {
     pendingMessages: new Gauge({
@@ -17,14 +17,6 @@ export const createMetrics = (registry: Registry, { pendingMessages, rulesVersio
       registers,
       collect() {
         this.set(pendingMessages());
-      },
-    }),
-    rulesVersion: new Gauge({
-      name: 'adcap_rules_version',
-      help: 'The version of the rules that this process has; 0 for those of the mounted file, NaN with none',
-      registers,
-      collect() {
-        this.set(rulesVersion() ?? Number.NaN);
       },
     }),
     impressions: new Counter({

@@ -9,7 +9,7 @@ import {
   type RedisConnection,
 } from '@adcap/redis-windows';
 import { createRulesFeed, type RulesFeed } from '@adcap/rules-feed';
-import { type Health, listen, type ServiceContext } from '@adcap/service-runtime';
+import { type Health, listen, observeRules, type ServiceContext } from '@adcap/service-runtime';
 import { createImpressionBus } from './adapters/impression-bus.ts';
 import { createInsuredMarks } from './adapters/insured-marks.ts';
 import { buildApp } from './app.ts';
@@ -24,18 +24,13 @@ type Parts = { producer: Producer; redis: RedisConnection; rules: RulesFeed };
  * All of it only informs. A beacon without Kafka can answer nothing but 503, yet so can every other one: taking them all
  * out of rotation would turn an answer that says when to come back into a refused connection.
  */
-const registerChecks = (health: Health, { producer, redis, rules }: Parts): void => {
+const registerChecks = (health: Health, { producer, redis }: Parts): void => {
   health.register('informative', 'kafka', () =>
     producer.isHealthy() ? { ok: true } : { ok: false, detail: 'no acknowledgement: impressions get 503' },
   );
   health.register('informative', 'redis', () =>
     redis.isReady() ? { ok: true } : { ok: false, detail: 'no connection: repeats are published again' },
   );
-  health.register('informative', 'rules', () => {
-    const version = rules.version();
-    if (version === null) return { ok: false, detail: 'no rules yet; impressions do not need them' };
-    return { ok: true, detail: `version ${version} from ${rules.source()}` };
-  });
 };
 
 const openParts = (
@@ -71,10 +66,8 @@ export const startBeacon = async (
   const parts = openParts(stack, context);
   const { producer, redis, rules } = parts;
   registerChecks(health, parts);
-  const metrics = createMetrics(registry, {
-    pendingMessages: () => producer.pending,
-    rulesVersion: () => rules.version(),
-  });
+  observeRules(context, rules, 'no rules yet; impressions do not need them');
+  const metrics = createMetrics(registry, { pendingMessages: () => producer.pending });
   const app = await buildApp({
     config,
     logger,

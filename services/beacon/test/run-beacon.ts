@@ -29,7 +29,7 @@ export const buildTestApp = async (overrides: Partial<AppDeps> = {}) => {
     clock: systemClock,
     registry,
     health: createHealth(),
-    metrics: createMetrics(registry, { pendingMessages: () => 0, rulesVersion: () => null }),
+    metrics: createMetrics(registry, { pendingMessages: () => 0 }),
     publish: async (events) => {
       published.push(...events);
     },

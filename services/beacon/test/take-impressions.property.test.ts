@@ -18,7 +18,7 @@ const someItems = fc
   .map((items) => [...items, ...items.slice(0, 5)]);
 
 const RUNS = { numRuns: 300 };
-const metrics = createMetrics(createMetricsRegistry(), { pendingMessages: () => 0, rulesVersion: () => 1 });
+const metrics = createMetrics(createMetricsRegistry(), { pendingMessages: () => 0 });
 
 const isMoment = (judgement: Judgement): boolean =>
   judgement.kind === 'event' && judgement.event.identity === 'moment';

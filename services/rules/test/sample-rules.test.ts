@@ -17,6 +17,10 @@ test('the sample rules are right, say what the sample day needs, and warn of not
   ]);
   expect(warnRuleSet(draft)).toMatchObject([
     { ruleId: 'sponsor-free', field: 'endsAt' },
-    { ruleId: 'promo-once-daily', field: 'limit.window', message: expect.stringContaining('24 h instead of 2 h') },
+    {
+      ruleId: 'promo-once-daily',
+      field: 'limit.window',
+      message: expect.stringContaining('24 h instead of 2 h'),
+    },
   ]);
 });

@@ -1,0 +1,2 @@
+/** Where a set was read from. */
+export type RulesSource = 'bus' | 'redis' | 'file';

@@ -4,7 +4,8 @@ import type { CompiledRule } from './compile-rules.ts';
 /** Where and when a decision is made: what `when`, `startsAt` and `endsAt` are judged by. */
 export type Circumstances = { at: EpochMs; context: Context };
 
-const whenFits = (rule: CompiledRule, context: Context): boolean => {
+/** Whether a rule's `when` selects a context. */
+export const whenFits = (rule: CompiledRule, context: Context): boolean => {
   for (const [key, wanted] of rule.when) {
     const given = Object.hasOwn(context, key) ? context[key] : undefined;
     if (given === undefined) return false;

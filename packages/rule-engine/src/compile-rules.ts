@@ -33,8 +33,6 @@ export type CompiledRules = {
   isOn: Readonly<Record<Dimension, boolean>>;
   /** How far back a decision must read, 0 where no rule has a window. */
   longestWindowMs: number;
-  /** The instants at which some rule begins or ceases to apply, ascending. */
-  boundaries: readonly EpochMs[];
 };
 
 const compileLimit = (limit: Rule['limit']): CompiledLimit => {
@@ -80,14 +78,11 @@ const RULES_A_STEP = 200;
 export function* compileRulesInSteps(ruleSet: RuleSet): Steps<CompiledRules> {
   const generic = byDimension((): CompiledRule[] => []);
   const specific = byDimension(() => new Map<string, CompiledRule[]>());
-  const instants = new Set<EpochMs>();
   let longestWindowMs = 0;
   for (const [order, written] of ruleSet.rules.entries()) {
     if (order % RULES_A_STEP === 0) yield;
     const rule = compileRule(written, order);
     longestWindowMs = Math.max(longestWindowMs, windowOf(rule));
-    if (rule.startsAt !== undefined) instants.add(rule.startsAt);
-    if (rule.endsAt !== undefined) instants.add(rule.endsAt);
     if (rule.value === undefined) {
       generic[rule.dimension].push(rule);
       continue;
@@ -102,7 +97,6 @@ export function* compileRulesInSteps(ruleSet: RuleSet): Steps<CompiledRules> {
     specific,
     isOn: byDimension((dimension) => ruleSet.dimensions[dimension] !== 'off'),
     longestWindowMs,
-    boundaries: [...instants].toSorted((a, b) => a - b),
   };
 }
 

@@ -2,6 +2,7 @@ import { DIMENSIONS, type Dimension } from '@adcap/contracts';
 import { type Ad, type AdValue, valuesOf } from './ad.ts';
 import { applies, type Circumstances, type NotApplying, whyNotApplying } from './applies.ts';
 import type { CompiledRule, CompiledRules } from './compile-rules.ts';
+import { genericInContext } from './generic-in-context.ts';
 
 /** A rule bound to the value that it counts. */
 export type Bound = { rule: CompiledRule; value: AdValue };
@@ -142,16 +143,16 @@ const genericFate = (
 };
 
 const descendGeneric = (walk: Walk, dimension: Dimension, descent: Descent): void => {
-  const generic = walk.rules.generic[dimension];
+  const fitting = genericInContext(walk.rules, walk.circumstances.context)[dimension];
   const reaches = walk.rules.isOn[dimension] && descent.endedBy === undefined;
   for (const value of valuesOf(walk.ad, dimension)) {
     const replacedBy = descent.rungs.get(value)?.replacedBy;
     if (walk.witness !== unseen) {
       const reached = { endedBy: descent.endedBy, replacedBy };
-      witnessRung(walk, bind(generic, value), genericFate(walk, dimension, reached));
+      witnessRung(walk, bind(walk.rules.generic[dimension], value), genericFate(walk, dimension, reached));
     }
     if (!reaches || replacedBy !== undefined) continue;
-    for (const rule of generic) {
+    for (const rule of fitting) {
       const cap = inForce(rule, walk.circumstances) ? capOf({ rule, value }) : undefined;
       if (cap !== undefined) descent.caps.push(cap);
     }
@@ -162,6 +163,7 @@ const NONE: readonly Bound[] = [];
 
 /** Looked for at every ad, mostly in vain: nothing is allocated until one is found. */
 const shadowRules = ({ rules, ad, circumstances }: Walk): readonly Bound[] => {
+  const generic = genericInContext(rules, circumstances.context);
   let found: Bound[] | undefined;
   const look = (candidates: readonly CompiledRule[], value: AdValue): void => {
     for (const rule of candidates) {
@@ -174,7 +176,7 @@ const shadowRules = ({ rules, ad, circumstances }: Walk): readonly Bound[] => {
     if (!rules.isOn[dimension]) continue;
     for (const value of valuesOf(ad, dimension)) {
       look(specificRules(rules, dimension, value), value);
-      look(rules.generic[dimension], value);
+      look(generic[dimension], value);
     }
   }
   return found ?? NONE;

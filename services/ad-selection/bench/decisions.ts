@@ -1,12 +1,12 @@
 import { epochMs, type Rule } from '@adcap/contracts';
 import { reservationFingerprint, valueKeyOf } from '@adcap/identity';
-import { compileRules, type View } from '@adcap/rule-engine';
+import { type CompiledRules, compileRules, type View } from '@adcap/rule-engine';
 import type { Ask, Knowledge, Setting } from '../src/domain/ask.ts';
 import { decide } from '../src/domain/decide.ts';
 import { type Selection, tell } from '../src/domain/tell.ts';
 import { toEntries } from '../src/domain/to-entries.ts';
 
-const NOW = epochMs(Date.UTC(2026, 2, 2, 9));
+export const NOW = epochMs(Date.UTC(2026, 2, 2, 9));
 const MINUTE = 60_000;
 const VIEWS = 30;
 const SLOTS = 4;
@@ -90,7 +90,11 @@ const askOf = (candidates: number, explain: Ask['explain']): Ask => ({
 });
 
 /** A decision without Redis and HTTP, again and again: 30 views, a cap on every generic rung, a dozen specific ones. */
-export const decisionOf = (candidates: number, explain: Ask['explain'] = 'nothing'): (() => Selection) => {
+export const decisionOf = (
+  candidates: number,
+  explain: Ask['explain'] = 'nothing',
+  rules: CompiledRules = RULES,
+): (() => Selection) => {
   const ask = askOf(candidates, explain);
   const told = {
     source: 'quotas' as const,
@@ -100,7 +104,11 @@ export const decisionOf = (candidates: number, explain: Ask['explain'] = 'nothin
     rulesVersion: 1,
     serverTime: NOW,
   };
-  return () => tell(ask, decide(ask, KNOWLEDGE, SETTING), told);
+  // Every request comes with a context of its own.
+  return () => {
+    const asked = { ...ask, context: {} };
+    return tell(asked, decide(asked, KNOWLEDGE, { ...SETTING, rules }), told);
+  };
 };
 
 const ROUNDS = 15;

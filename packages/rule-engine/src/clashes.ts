@@ -1,5 +1,6 @@
 import { parseWindowMs, type Rule, type RuleFinding } from '@adcap/contracts';
 import { meetingPlace } from './meeting-place.ts';
+import type { Steps } from './steps.ts';
 
 type Placed = { rule: Rule; index: number };
 
@@ -47,16 +48,27 @@ const clashesOf = (meeting: readonly Placed[]): [number, RuleFinding][] => {
 const placeOf = ({ rule }: Placed): string =>
   JSON.stringify([meetingPlace(rule), rule.mode ?? 'enforce', rule.enabled ?? true]);
 
+const RULES_A_STEP = 100;
+
 /**
  * Law 4: two equal windows, or OFF beside a cap, on one rung and value, under the same `when` and at the same time. At most one
  * finding a rule, in the order of the set; the work grows with the rules and not with their pairs.
  */
-export const findClashes = (rules: readonly Rule[]): RuleFinding[] => {
-  const placed = rules.map((rule, index): Placed => ({ rule, index }));
+export function* findClashes(rules: readonly Rule[]): Steps<RuleFinding[]> {
+  const meetings = new Map<string, Placed[]>();
+  for (const [index, rule] of rules.entries()) {
+    if (index % RULES_A_STEP === 0) yield;
+    const placed = { rule, index };
+    const place = placeOf(placed);
+    const meeting = meetings.get(place);
+    if (meeting === undefined) meetings.set(place, [placed]);
+    else meeting.push(placed);
+  }
+  yield;
   const found = new Map<number, RuleFinding>();
-  for (const meeting of Map.groupBy(placed, placeOf).values()) {
+  for (const meeting of meetings.values()) {
     if (meeting.length === 1) continue;
     for (const [index, one] of clashesOf(meeting)) if (!found.has(index)) found.set(index, one);
   }
   return [...found].toSorted(([a], [b]) => a - b).map(([, one]) => one);
-};
+}

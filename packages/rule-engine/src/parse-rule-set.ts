@@ -84,15 +84,15 @@ const checkAlone = (rule: Rule, bounds: RuleBounds): RuleFinding[] => {
   return findings;
 };
 
-const checkTogether = (rules: readonly Rule[]): RuleFinding[] => {
+function* checkTogether(rules: readonly Rule[]): Steps<RuleFinding[]> {
   const findings: RuleFinding[] = [];
   const ids = new Set<string>();
   for (const rule of rules) {
     if (ids.has(rule.id)) findings.push({ ruleId: rule.id, field: 'id', message: 'is used by another rule' });
     ids.add(rule.id);
   }
-  return [...findings, ...findClashes(rules)];
-};
+  return [...findings, ...(yield* findClashes(rules))];
+}
 
 /** So many rules take well under a millisecond: nobody waits for long behind them. */
 const RULES_A_STEP = 50;
@@ -114,7 +114,7 @@ function* parseRules(raw: unknown, bounds: RuleBounds): Steps<{ rules: Rule[]; e
     errors.push(...checkAlone(parsed.data, bounds));
   }
   yield;
-  return { rules, errors: [...errors, ...checkTogether(rules)] };
+  return { rules, errors: [...errors, ...(yield* checkTogether(rules))] };
 }
 
 /** `parseRuleSet` in short steps, for whoever must not keep others waiting while thousands of rules are judged. */

@@ -2,44 +2,17 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { CURRENT_RULES_KEY, topicName } from '@adcap/contracts';
-import { healthOf, type Servers, settingsFor, startProcess } from '@adcap/impression-consumer/testing';
+import { healthOf } from '@adcap/impression-consumer/testing';
 import { createProducer } from '@adcap/kafka-bus';
 import { connectRedis, createKeys, createRulesCache } from '@adcap/redis-windows';
 import { test, waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
+import { metricOf, startFollowers } from './service-processes.ts';
 
-const ROOT = path.resolve(import.meta.dirname, '../../..');
 const NOWHERE = '127.0.0.1:1';
 const quiet = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** Every service that follows the rules. */
-const FOLLOWERS = ['beacon', 'history', 'quota', 'cleanup', 'ad-selection'] as const;
-
-const start = (service: string, servers: Servers, more: Record<string, string> = {}) =>
-  startProcess(path.join(ROOT, 'services', service, 'src/main.ts'), {
-    ...settingsFor(servers, `ADCAP_${service.toUpperCase().replace('-', '_')}_PORT`),
-    ...(['beacon', 'ad-selection'].includes(service)
-      ? { ADCAP_RESERVATION_KEYS: 'k1:a secret for the tests' }
-      : {}),
-    ...more,
-  });
-
-const startAll = (servers: Servers, more: Record<string, string> = {}) =>
-  Promise.all(
-    FOLLOWERS.map(async (service) => ({
-      service,
-      // Only consumers know groups.
-      ...(await start(service, servers, more)),
-    })),
-  );
-
 const rulesCheckOf = async (address: string) => (await healthOf(address, '/readyz')).body.checks['rules'];
-
-const metricOf = async (address: string, series: string): Promise<number> => {
-  const text = await (await fetch(new URL('/metrics', address))).text();
-  const line = text.split('\n').find((one) => one.startsWith(`${series} `));
-  return Number(line?.slice(series.length + 1));
-};
 
 /** Waits until every service tells the same of its rules, and that by its metric, too. */
 const untilAll = async (
@@ -81,7 +54,7 @@ describe('every service that follows the rules', () => {
     await createRulesCache(redis, createKeys(keyPrefix)).compareAndSet(null, 4, record(4));
     await redis.close();
     const servers = { redisUrl, keyPrefix, kafkaBrokers: NOWHERE, topicPrefix: 'x.' };
-    await untilAll(await startAll(servers), 4, 'version 4 from redis; not followed live');
+    await untilAll(await startFollowers(servers), 4, 'version 4 from redis; not followed live');
   });
 
   test('started with both away it has the mounted file', async () => {
@@ -94,7 +67,7 @@ describe('every service that follows the rules', () => {
       kafkaBrokers: NOWHERE,
       topicPrefix: 'x.',
     };
-    const processes = await startAll(away, { ADCAP_RULES_FILE: file });
+    const processes = await startFollowers(away, { ADCAP_RULES_FILE: file });
     await untilAll(processes, 0, 'version 0 from file; not followed live');
     await rm(folder, { recursive: true });
   });
@@ -113,7 +86,7 @@ describe('every service that follows the rules', () => {
     });
     const publish = (value: string) => producer.send(topic, [{ key: CURRENT_RULES_KEY, value }]);
     await publish(record(5));
-    const processes = await startAll({ redisUrl, keyPrefix, kafkaBrokers, topicPrefix });
+    const processes = await startFollowers({ redisUrl, keyPrefix, kafkaBrokers, topicPrefix });
     await untilAll(processes, 5, 'version 5 from bus');
     await publish(
       record(6, { rules: [{ id: 'long', dimension: 'brand', limit: { max: 1, window: '9d' } }] }),

@@ -22,8 +22,8 @@ const problemSchema = z.looseObject({
 
 export type Problem = z.output<typeof problemSchema>;
 
-/** What a preview says of a draft; `undefined` where the service has none. */
-export const previewSchema = z.looseObject({
+/** What is needed of a preview. */
+const previewSchema = z.looseObject({
   impressions: z.number(),
   blocked: z.number(),
   blockedShare: z.number(),

@@ -144,7 +144,7 @@ describe('rules that change under load', () => {
     await Promise.all(processes.map(({ address }) => untilVersion(address, 1)));
 
     const told: { process: number; device: number; answer: Answer }[] = [];
-    let isOver = false;
+    const over = new AbortController();
     const ask = async (process: number, device: number): Promise<void> => {
       const body = {
         deviceId: `d${device}`,
@@ -158,7 +158,7 @@ describe('rules that change under load', () => {
       told.push({ process, device, answer: await select(address, body) });
     };
     const asking = Array.from({ length: 4 }, async (_, lane) => {
-      for (let turn = 0; !isOver; turn += 1) await ask(lane % 2, (lane + turn) % DEVICES);
+      for (let turn = 0; !over.signal.aborted; turn += 1) await ask(lane % 2, (lane + turn) % DEVICES);
     });
     for (const ruleSet of ruleSets.slice(1)) {
       const before = told.length;
@@ -166,7 +166,7 @@ describe('rules that change under load', () => {
       await waitFor(() => told.length > before + 4, { what: 'answers under way' });
     }
     await Promise.all(processes.map(({ address }) => untilVersion(address, 100)));
-    isOver = true;
+    over.abort();
     await Promise.all(asking);
     await Promise.all(processes.map((_, process) => ask(process, 0)));
 
@@ -267,15 +267,15 @@ describe('a set of 5,000 rules', () => {
     expect(told.filter(({ pod }) => pod.length > 0).length).toBe(300);
 
     told.length = 0;
-    let isOver = false;
+    const over = new AbortController();
     const asking = (async () => {
-      for (let turn = 1_000; !isOver; turn += 1) await ask(turn);
+      for (let turn = 1_000; !over.signal.aborted; turn += 1) await ask(turn);
     })();
     for (let version = 2; version <= 6; version += 1) {
       await publisher.publish(manyRules(version));
       await untilVersion(address, version);
     }
-    isOver = true;
+    over.abort();
     await asking;
     console.log(
       `${told.length} answers under ${new Set(told.map(({ rulesVersion }) => rulesVersion)).size} versions of 5,000 rules`,

@@ -48,13 +48,17 @@ const remainingOf = (ladder: Ladder, binding: WeighedCap | undefined): number | 
   return binding === undefined ? null : Math.max(0, binding.standing.room);
 };
 
-/** Law 3 for one ad at T: what applies, what remains, what decides, and when it would next fit. */
+/**
+ * Law 3 for one ad at T: what applies, what remains, what decides, and when it would next fit.
+ *
+ * @param isNextWanted false: nobody asks when it would next fit, which costs more than all the rest
+ */
 export const evaluateAd = (
   rules: CompiledRules,
   ad: Ad,
-  options: Circumstances & { known: Known; witness?: Witness },
+  options: Circumstances & { known: Known; witness?: Witness; isNextWanted?: boolean },
 ): Evaluation => {
-  const { at, known } = options;
+  const { at, known, isNextWanted = true } = options;
   const ladder = resolveLadder(rules, ad, options);
   const caps = ladder.caps.map((cap) => ({ cap, standing: capStanding(cap, known, at) }));
   const binding = leastRoom(caps);
@@ -69,6 +73,7 @@ export const evaluateAd = (
     block: ladder.block,
     shadow: ladder.shadow,
     shadowBlocked: ladder.shadow.filter((bound) => wouldBlock(bound, known, at)),
-    nextAllowedAt: allowed || ladder.block !== undefined ? undefined : nextAllowedAt(rules, ad, options),
+    nextAllowedAt:
+      allowed || ladder.block !== undefined || !isNextWanted ? undefined : nextAllowedAt(rules, ad, options),
   };
 };

@@ -8,6 +8,7 @@ export * from './ladder.ts';
 export * from './ladder-notes.ts';
 export * from './next-allowed.ts';
 export * from './parse-rule-set.ts';
+export * from './replay.ts';
 export * from './rule-warnings.ts';
 export * from './standing.ts';
 export * from './steps.ts';

@@ -31,11 +31,33 @@ type Extras = z.output<typeof extrasSchema>;
 
 // A missing campaign or brand is "" (no id is empty); industries and extras are left out where there are none.
 // apply-history.lua reads the fingerprint by its place in the text and the creative by its place in the list.
-const recordSchema = z.union([
-  z.tuple([z.string(), z.number(), z.string(), z.string(), z.string()]),
-  z.tuple([z.string(), z.number(), z.string(), z.string(), z.string(), z.array(z.string())]),
-  z.tuple([z.string(), z.number(), z.string(), z.string(), z.string(), z.array(z.string()), extrasSchema]),
-]);
+type Stored = readonly [
+  fingerprint: string,
+  at: number,
+  creativeId: string,
+  campaignId: string,
+  brandId: string,
+  industryIds?: readonly string[],
+  extras?: unknown,
+];
+
+const LEAST_FIELDS = 5;
+const MOST_FIELDS = 7;
+
+const isTexts = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string');
+
+/** By hand: hundreds of thousands are read at once where a change is previewed, and a schema costs three times as much. */
+const isStored = (value: unknown): value is Stored =>
+  Array.isArray(value) &&
+  value.length >= LEAST_FIELDS &&
+  value.length <= MOST_FIELDS &&
+  typeof value[0] === 'string' &&
+  Number.isFinite(value[1]) &&
+  typeof value[2] === 'string' &&
+  typeof value[3] === 'string' &&
+  typeof value[4] === 'string' &&
+  (value.length === LEAST_FIELDS || isTexts(value[5]));
 
 const extrasOf = (event: ImpressionEvent): Extras => ({
   ...(event.seller === undefined ? {} : { seller: event.seller }),
@@ -66,10 +88,17 @@ const parseJson = (text: string): unknown => {
 
 const orMissing = (id: string): string | undefined => (id === '' ? undefined : id);
 
+const readExtras = (stored: unknown): Extras => {
+  if (stored === undefined) return {};
+  const extras = extrasSchema.safeParse(stored);
+  if (!extras.success) throw new StoredFormatError('a history record has an unknown form');
+  return extras.data;
+};
+
 export const decodeHistoryRecord = (text: string): HistoryRecord => {
-  const parsed = recordSchema.safeParse(parseJson(text));
-  if (!parsed.success) throw new StoredFormatError('a history record has an unknown form');
-  const [print, at, creativeId, campaignId, brandId, industryIds = [], extras = {}] = parsed.data;
+  const parsed = parseJson(text);
+  if (!isStored(parsed)) throw new StoredFormatError('a history record has an unknown form');
+  const [print, at, creativeId, campaignId, brandId, industryIds = [], extras] = parsed;
   return {
     fingerprint: fingerprint(print),
     at: epochMs(at),
@@ -77,7 +106,7 @@ export const decodeHistoryRecord = (text: string): HistoryRecord => {
     campaignId: orMissing(campaignId),
     brandId: orMissing(brandId),
     industryIds,
-    ...extras,
+    ...readExtras(extras),
   };
 };
 

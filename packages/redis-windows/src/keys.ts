@@ -20,12 +20,17 @@ export type Keys = {
   switches: string;
   /** What SCAN matches to find every key of every device. */
   everyDevicePattern: string;
+  /** What SCAN matches to find the history of every device. */
+  everyHistoryPattern: string;
+  /** The tag of the device that a history key belongs to; undefined where it is no such key. */
+  tagOfHistory(key: string): string | undefined;
 };
 
 export const DEFAULT_KEY_PREFIX = 'adcap:';
 
 const BRACES = /[{}]/;
 const GLOB = /[\\*?[\]]/g;
+const HISTORY_END = '}:h';
 
 /**
  * The one home of key names. A prefix separates installations that share a Redis and carries no brace: the first pair of
@@ -33,6 +38,7 @@ const GLOB = /[\\*?[\]]/g;
  */
 export const createKeys = (prefix: string = DEFAULT_KEY_PREFIX): Keys => {
   if (BRACES.test(prefix)) throw new Error(`the key prefix "${prefix}" must not contain braces`);
+  const pattern = `${prefix.replace(GLOB, '\\$&')}{*`;
   return {
     prefix,
     device: (tag) => {
@@ -49,6 +55,12 @@ export const createKeys = (prefix: string = DEFAULT_KEY_PREFIX): Keys => {
     applied: (group) => `${prefix}applied:${group}`,
     rules: `${prefix}rules`,
     switches: `${prefix}switches`,
-    everyDevicePattern: `${prefix.replace(GLOB, '\\$&')}{*`,
+    everyDevicePattern: pattern,
+    everyHistoryPattern: `${pattern}${HISTORY_END}`,
+    tagOfHistory: (key) => {
+      if (!key.startsWith(`${prefix}{`) || !key.endsWith(HISTORY_END)) return undefined;
+      const tag = key.slice(prefix.length + 1, -HISTORY_END.length);
+      return BRACES.test(tag) ? undefined : tag;
+    },
   };
 };

@@ -17,11 +17,13 @@ describe('createKeys', () => {
       rules: keys.rules,
       switches: keys.switches,
       everyDevicePattern: keys.everyDevicePattern,
+      everyHistoryPattern: keys.everyHistoryPattern,
     }).toMatchInlineSnapshot(`
       {
         "applied": "adcap:applied:adcap-quota",
         "done": "adcap:{TAG4567890123456}:d:FINGERPRINT",
         "everyDevicePattern": "adcap:{*",
+        "everyHistoryPattern": "adcap:{*}:h",
         "history": "adcap:{TAG4567890123456}:h",
         "meta": "adcap:{TAG4567890123456}:m",
         "pod": "adcap:{TAG4567890123456}:b:BREAKKEY890",
@@ -46,5 +48,12 @@ describe('createKeys', () => {
 
   test('matches a prefix literally when it looks for keys', () => {
     expect(createKeys('a*[b]?:').everyDevicePattern).toBe('a\\*\\[b\\]\\?:{*');
+  });
+
+  test('knows a history by its key, and whose it is', () => {
+    const keys = createKeys('x:');
+    const others = ['x:{TAG}:w', 'y:{TAG}:h', 'x:TAG}:h', 'x:{TAG}:b:{}:h'];
+    expect(keys.tagOfHistory(keys.device('TAG').history)).toBe('TAG');
+    expect(others.map(keys.tagOfHistory)).toEqual(others.map(() => undefined));
   });
 });

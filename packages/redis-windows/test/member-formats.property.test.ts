@@ -123,10 +123,24 @@ describe('history records', () => {
     expect(record.length).toBeLessThanOrEqual(64);
   });
 
-  test.for(['', '{', '[]', '["a"]', '["a",1,"c","k"]', '["a",1,"c","k","b","i"]', '{"at":1}'])(
-    'that are none are refused: %s',
-    (text) => {
-      expect(() => decodeHistoryRecord(text)).toThrow(StoredFormatError);
-    },
-  );
+  test.for([
+    '',
+    '{',
+    '[]',
+    '["a"]',
+    '["a",1,"c","k"]',
+    '[1,1,"c","k","b"]',
+    '["a","1","c","k","b"]',
+    '["a",1,2,"k","b"]',
+    '["a",1,"c",null,"b"]',
+    '["a",1,"c","k",5]',
+    '["a",1,"c","k","b","i"]',
+    '["a",1,"c","k","b",[1]]',
+    '["a",1,"c","k","b",[],{"slot":"1"}]',
+    '["a",1,"c","k","b",[],null]',
+    '["a",1,"c","k","b",[],{},1]',
+    '{"at":1}',
+  ])('that are none are refused: %s', (text) => {
+    expect(() => decodeHistoryRecord(text)).toThrow(StoredFormatError);
+  });
 });

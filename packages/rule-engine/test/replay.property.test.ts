@@ -1,6 +1,13 @@
 import { epochMs, valueKey } from '@adcap/contracts';
 import { compileRules, createReplay } from '@adcap/rule-engine';
-import { askOracle, aWorld, type KeyOf, type OracleView, type OracleWorld, toEngineAd } from '@adcap/testkit/oracle';
+import {
+  askOracle,
+  aWorld,
+  type KeyOf,
+  type OracleView,
+  type OracleWorld,
+  toEngineAd,
+} from '@adcap/testkit/oracle';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 
@@ -27,7 +34,9 @@ test('a replay answers impression by impression what the naive oracle answers', 
       const world: OracleWorld = { ...drawn, context: {}, reserved: [] };
       const past = world.watched.toSorted((a, b) => a.at - b.at);
       const replay = createReplay(compileRules(world.ruleSet));
-      const isBlock = new Set(world.ruleSet.rules.filter(({ limit }) => limit === 'BLOCK').map(({ id }) => id));
+      const isBlock = new Set(
+        world.ruleSet.rules.filter(({ limit }) => limit === 'BLOCK').map(({ id }) => id),
+      );
       const told = past.map((view): Told => {
         const rule = replay.watch({ ad: toEngineAd(view, keyOf), at: epochMs(view.at) });
         const isNamed = rule !== undefined && !isBlock.has(rule.id);

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { scanDevices } from '../src/scan-devices.ts';
 import { cursorAt, positionOf } from '../src/scan-position.ts';
+import { gather } from './gather.ts';
 
 /** Redis's own way of counting buckets (`dictScan`), over tables of 2 to the power of `bits`. */
 const nextCursor = (cursor: bigint, bits: number): bigint => {
@@ -28,7 +29,7 @@ test('a round from any place finds every device once and knows when it is comple
       fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }),
       async (bits, count, chance) => {
         const tags = Array.from({ length: count }, (_, index) => `tag ${index}`);
-        const steps = await Array.fromAsync(scanDevices({ ...aTable(bits, tags), random: () => chance }));
+        const steps = await gather(scanDevices({ ...aTable(bits, tags), random: () => chance }));
         expect(steps.flatMap((step) => step.tags).toSorted()).toEqual(tags.toSorted());
         expect(steps.map(({ share }) => share)).toEqual(
           steps.map(({ share }) => share).toSorted((a, b) => a - b),

@@ -96,5 +96,9 @@ export const followCompactedTopic = (options: FollowerOptions): Follower => {
   };
 };
 
-const isReached = (ends: ReadonlyMap<number, PartitionEnds>, next: ReadonlyMap<number, bigint>): boolean =>
+/** Whether everything below these ends has been read. */
+export const isReached = (
+  ends: ReadonlyMap<number, PartitionEnds>,
+  next: ReadonlyMap<number, bigint>,
+): boolean =>
   [...ends].every(([partition, { low, high }]) => high <= low || (next.get(partition) ?? low) >= high);

@@ -16,4 +16,5 @@ export { deadLetter, drop, type Outcome, ok, retry } from './outcome.ts';
 export { createPartitionOf } from './partition-of.ts';
 export { createProducer, type Producer, type ProducerOptions } from './producer.ts';
 export type { PartitionProgress } from './progress.ts';
+export { type NewestOptions, type NewestRecord, type NewestRecords, readNewest } from './read-newest.ts';
 export { brokersAnswer, createMissingTopics, deleteTopics, type TopicSpec } from './topic-admin.ts';

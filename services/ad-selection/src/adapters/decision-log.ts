@@ -1,4 +1,4 @@
-import { type SelectionAnswer, topicName } from '@adcap/contracts';
+import { type PodPlace, type SelectionAnswer, topicName } from '@adcap/contracts';
 import type { Producer } from '@adcap/kafka-bus';
 import type { Ask } from '../domain/ask.ts';
 
@@ -12,6 +12,22 @@ export type DecisionLogOptions = {
   random: () => number;
   onDropped: () => void;
 };
+
+/**
+ * What took a place, with the values that it is counted under: who looks back can ask for it again under other rules. A place of
+ * an earlier round (or of an ask that came before with other candidates) is only named; its own record has the rest.
+ */
+const placedOf = (ask: Ask, { slot, index, creativeId }: PodPlace) => {
+  const entry = ask.entries.find((one) => one.index === index);
+  if (entry?.kind !== 'ad' || entry.candidate.creativeId !== creativeId)
+    return { slot, creativeId, isKept: true };
+  const { campaignId, brandId, industryIds, exempt } = entry.candidate;
+  return { slot, creativeId, campaignId, brandId, industryIds, ...(exempt ? { exempt } : {}) };
+};
+
+/** How many more could have been shown, had there been slots. */
+const spareOf = ({ candidates }: SelectionAnswer): number =>
+  candidates.filter(({ outcome }) => outcome === 'noSlot').length;
 
 const recordOf = (ask: Ask, answer: SelectionAnswer) => ({
   type: 'DECISION',
@@ -30,7 +46,8 @@ const recordOf = (ask: Ask, answer: SelectionAnswer) => ({
   slots: ask.slots.length,
   unfilled: answer.unfilled,
   emptySlots: answer.emptySlots,
-  placed: answer.pod.map(({ slot, creativeId }) => ({ slot, creativeId })),
+  placed: answer.pod.map((place) => placedOf(ask, place)),
+  spare: spareOf(answer),
   blocked: answer.candidates
     .filter(({ blockedBy }) => blockedBy !== undefined)
     .map(({ creativeId, outcome, blockedBy }) => ({ creativeId, outcome, ruleId: blockedBy?.ruleId })),

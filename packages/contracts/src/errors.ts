@@ -45,6 +45,11 @@ export const ERROR_CODES = {
     retryable: false,
     title: 'The rule set is larger than a message may be',
   },
+  ADCAP_RULES_PREVIEW_BUSY: {
+    status: 429,
+    retryable: true,
+    title: 'Another preview is being made',
+  },
   ADCAP_STORE_UNAVAILABLE: { status: 503, retryable: true, title: 'The store cannot be reached' },
   ADCAP_BUS_UNAVAILABLE: { status: 503, retryable: true, title: 'The event stream cannot be reached' },
   ADCAP_INTERNAL: { status: 500, retryable: false, title: 'Something went wrong on our side' },

@@ -10,6 +10,7 @@ import { createAccess } from './access.ts';
 import { addDimensionRoute } from './routes/dimensions.ts';
 import { addEffectiveRoute } from './routes/effective.ts';
 import { addGetRulesRoute } from './routes/get-rules.ts';
+import { addPreviewRulesRoute } from './routes/preview-rules.ts';
 import { addPutRulesRoute } from './routes/put-rules.ts';
 import { addRollbackRoute } from './routes/rollback.ts';
 import type { RouteDeps } from './routes/route-deps.ts';
@@ -53,6 +54,7 @@ export const buildApp = async (
   addPutRulesRoute(server, routeDeps);
   addSingleRuleRoutes(server, routeDeps);
   addDimensionRoute(server, routeDeps);
+  addPreviewRulesRoute(server, routeDeps);
   addValidateRulesRoute(server, routeDeps);
   addVersionRoutes(server, routeDeps);
   addRollbackRoute(server, routeDeps);

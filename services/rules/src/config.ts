@@ -31,6 +31,10 @@ export const configSchema = z.object({
   ADCAP_RULES_RECONCILE_INTERVAL_MS: milliseconds
     .default(2_000)
     .describe('How often Redis and the topic are compared and the one that is behind is mended'),
+  ADCAP_RULES_PREVIEW_LIMIT_MS: milliseconds
+    .max(25_000)
+    .default(10_000)
+    .describe('How long a preview may take; what has been looked at by then is answered as a smaller sample'),
 });
 
 export type RulesConfig = z.output<typeof configSchema>;

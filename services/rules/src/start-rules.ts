@@ -13,6 +13,7 @@ import { buildApp } from './app.ts';
 import type { RulesConfig } from './config.ts';
 import { keepReconciled } from './keep-reconciled.ts';
 import { createMetrics } from './metrics.ts';
+import { openPreview } from './open-preview.ts';
 import { refuseUnusableStore } from './refuse-unusable-store.ts';
 import { createRuleBook, type RuleBook } from './rule-book.ts';
 import { createRuleVersions } from './rule-versions.ts';
@@ -118,6 +119,7 @@ export const startRules = async (
   });
   const app = await buildApp(context, {
     book,
+    preview: openPreview(stack, context, { book, metrics }),
     metrics,
     bounds: { retentionMs: config.ADCAP_RETENTION_MS },
     versions,

@@ -100,8 +100,8 @@ export const createPreviewTally = (rules: {
       touching.add(noteRule(byRule, then.id, now === undefined));
     }
     const of = (name: 'impressions' | 'blocked' | 'newlyBlocked'): number => figures[name] - before[name];
-    if (of('impressions') === 0) return;
     figures.sampled += 1;
+    if (of('impressions') === 0) return;
     if (of('blocked') > 0) figures.devices += 1;
     if (of('newlyBlocked') > 0) figures.newlyBlockedDevices += 1;
     for (const line of touching) line.devices += 1;

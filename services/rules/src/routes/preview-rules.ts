@@ -36,10 +36,11 @@ const readDraft = (body: unknown, bounds: RouteDeps['bounds']): RuleSetDraft => 
 };
 
 const readBody = (body: unknown, bounds: RouteDeps['bounds']) => {
-  if (typeof body !== 'object' || body === null)
-    return { ...previewOptionsSchema.parse({}), draft: readDraft(body, bounds) };
+  const isSet = typeof body === 'object' && body !== null && !Array.isArray(body);
+  // Whatever is no set at all is refused as the draft that it is not.
+  if (!isSet) return { ...readOptions({}), draft: readDraft(body, bounds) };
   const { sample: _sample, since: _since, ...set } = { sample: undefined, since: undefined, ...body };
-  return { ...readOptions(body), draft: readDraft(Array.isArray(body) ? body : set, bounds) };
+  return { ...readOptions(body), draft: readDraft(set, bounds) };
 };
 
 export const addPreviewRulesRoute = (server: HttpServer, { access, bounds, preview }: RouteDeps): void => {

@@ -23,6 +23,9 @@ const BEARERS = 'packages/service-runtime/test/bearer-roles.test.ts';
 const EDITS = 'services/rules/test/domain/edit-rules.test.ts';
 const AUDIT = 'services/ad-selection/test/audit.integration.test.ts';
 const DIFF = 'packages/rule-engine/test/diff-rule-sets.test.ts';
+const PREVIEW = 'services/rules/test/domain/preview-tally.property.test.ts';
+const SHARE = 'services/rules/test/domain/sampled-share.test.ts';
+const LOST_FILL = 'services/rules/test/domain/lost-fill.test.ts';
 const FINGERPRINTS = 'packages/identity/test/identity.test.ts';
 
 /** One-line faults that systems of this kind really have, each with the test that must notice it. */
@@ -320,5 +323,26 @@ export const FAULTS: readonly Fault[] = [
     find: '[...new Set(values)].toSorted()',
     replace: 'values',
     test: DIFF,
+  },
+  {
+    name: 'a preview counts what it has blocked',
+    file: `${ENGINE}/replay.ts`,
+    find: 'if (!allowed) return (block ?? binding?.cap)?.rule;',
+    replace: 'if (!allowed) { watched.add(viewOf(view)); return (block ?? binding?.cap)?.rule; }',
+    test: PREVIEW,
+  },
+  {
+    name: 'a preview takes the impressions of a device for independent observations',
+    file: 'services/rules/src/domain/sampled-share.ts',
+    find: '(unseen * devices * deviations) / ((devices - 1) * all * all)',
+    replace: '(unseen * share * (1 - share)) / all',
+    test: SHARE,
+  },
+  {
+    name: 'a slot is lost although something was left over for it',
+    file: 'services/rules/src/domain/lost-fill.ts',
+    find: '.length - spare)',
+    replace: '.length)',
+    test: LOST_FILL,
   },
 ];

@@ -108,7 +108,7 @@ describe('createHistorySample', () => {
     await world.fill(40, 250);
     const batches = await gather(world.sampleOf(HALF_WAY).random({ devices: 40, signal: never }));
     const sizes = batches.map(({ devices }) => devices.length).filter((size) => size > 0);
-    expect(sizes).toEqual([16, 8, 8, 8]);
+    expect(sizes).toEqual([16, ...Array.from({ length: 12 }, () => 2)]);
   });
 
   test('what is no history is passed over, and what cannot be read is counted', async ({ world }) => {

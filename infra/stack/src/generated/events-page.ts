@@ -9,7 +9,11 @@ const CONTENT: Readonly<Record<TopicName, { key: string; content: string }>> = {
   impressions: { key: 'device', content: 'NEW_IMPRESSION: every ad that was watched' },
   rules: { key: '`current` and `v<n>`', content: 'the rules in force, and the versions before' },
   audit: { key: 'what it was done to', content: 'AUDIT: who changed what, and looked at which device' },
-  decisions: { key: 'device', content: 'what was decided, what was blocked and by which rule' },
+  decisions: {
+    key: 'device',
+    content:
+      'what was decided: what took each place and how many were left over, what was blocked and by which rule',
+  },
   rejectedImpressions: { key: 'device', content: 'impressions that were refused, with the reason' },
   deadImpressions: {
     key: 'as it came',

@@ -63,9 +63,8 @@ export const readNewest = async (options: NewestOptions): Promise<NewestRecords>
   const ends = await fetchEnds(options, new TopicOffsets(bus));
   const next = startsOf(ends, maxRecords);
   const records: NewestRecord[] = [];
-  let bytes = 0;
-  let isComplete = isReached(ends, next);
-  const isFull = (): boolean => records.length >= maxRecords || bytes >= maxBytes;
+  const state = { bytes: 0, isComplete: isReached(ends, next) };
+  const isFull = (): boolean => records.length >= maxRecords || state.bytes >= maxBytes;
 
   const readOn = async (): Promise<unknown> => {
     const session = new FollowerSession({
@@ -75,12 +74,12 @@ export const readNewest = async (options: NewestOptions): Promise<NewestRecords>
       next,
       onRecord: (key, value, { partition }) => {
         if (isFull()) return;
-        bytes += (key?.length ?? 0) + (value?.length ?? 0);
+        state.bytes += (key?.length ?? 0) + (value?.length ?? 0);
         records.push({ key, value, partition });
       },
       onProgress: (isAllRead) => {
-        isComplete ||= bytes < maxBytes && (isAllRead || isReached(ends, next));
-        if (isComplete || isFull()) session.stop();
+        state.isComplete ||= state.bytes < maxBytes && (isAllRead || isReached(ends, next));
+        if (state.isComplete || isFull()) session.stop();
       },
     });
     const stop = (): void => session.stop();
@@ -93,14 +92,14 @@ export const readNewest = async (options: NewestOptions): Promise<NewestRecords>
   };
 
   let error: unknown;
-  while (!isComplete && !isFull() && !over.aborted) {
+  while (!state.isComplete && !isFull() && !over.aborted) {
     // One session after the other.
     // oxlint-disable-next-line no-await-in-loop
     error = await readOn();
     // oxlint-disable-next-line no-await-in-loop
     if (error !== undefined) await pause(AGAIN_MS, over);
   }
-  if (records.length === 0 && !isComplete && signal?.aborted !== true)
+  if (records.length === 0 && !state.isComplete && signal?.aborted !== true)
     throw new BusUnavailable('The brokers let nobody read in time.', error);
-  return { records, isComplete };
+  return { records, isComplete: state.isComplete };
 };

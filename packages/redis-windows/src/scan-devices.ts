@@ -11,7 +11,7 @@ export type ScanStep = {
 
 type Scanning = {
   /** One SCAN step: the next cursor, and the tags among its keys. */
-  scan(cursor: string): Promise<readonly [next: string, tags: readonly string[]]>;
+  scan: (cursor: string) => Promise<readonly [next: string, tags: readonly string[]]>;
   random: () => number;
 };
 

@@ -8,7 +8,7 @@ const CURSOR_BITS = 64;
 /** More than any table has buckets in a power of two; the lowest bits alone name the bucket. */
 const RANDOM_BITS = 48;
 
-const reversed = (bits: string): string => [...bits].toReversed().join('');
+const reversed = (bits: string): string => bits.split('').toReversed().join('');
 
 /** Where in the round a cursor stands, 0 to 1. */
 export const positionOf = (cursor: string): number =>

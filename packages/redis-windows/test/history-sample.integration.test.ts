@@ -119,7 +119,7 @@ describe('createHistorySample', () => {
     const devices = (await gather(world.sampleOf(HALF_WAY).random({ devices: 10, signal: never }))).flatMap(
       (batch) => batch.devices,
     );
-    expect(devices.map((device) => device.decode().unreadable).toSorted()).toEqual([0, 1]);
+    expect(devices.map((device) => device.decode().unreadable).toSorted((a, b) => a - b)).toEqual([0, 1]);
     expect(devices.map((device) => device.decode().records.length)).toEqual([1, 1]);
   });
 

@@ -54,6 +54,6 @@ describe('createKeys', () => {
     const keys = createKeys('x:');
     const others = ['x:{TAG}:w', 'y:{TAG}:h', 'x:TAG}:h', 'x:{TAG}:b:{}:h'];
     expect(keys.tagOfHistory(keys.device('TAG').history)).toBe('TAG');
-    expect(others.map(keys.tagOfHistory)).toEqual(others.map(() => undefined));
+    expect(others.map((key) => keys.tagOfHistory(key))).toEqual(others.map(() => undefined));
   });
 });

@@ -7,7 +7,7 @@ import { gather } from './gather.ts';
 /** Redis's own way of counting buckets (`dictScan`), over tables of 2 to the power of `bits`. */
 const nextCursor = (cursor: bigint, bits: number): bigint => {
   const reverse = (value: bigint): bigint =>
-    BigInt(`0b${[...value.toString(2).padStart(64, '0')].toReversed().join('')}`);
+    BigInt(`0b${value.toString(2).padStart(64, '0').split('').toReversed().join('')}`);
   const mask = (1n << BigInt(bits)) - 1n;
   return reverse((reverse(cursor | (~mask & 0xffff_ffff_ffff_ffffn)) + 1n) & 0xffff_ffff_ffff_ffffn);
 };

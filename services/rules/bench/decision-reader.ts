@@ -1,13 +1,16 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { epochMs } from '@adcap/contracts';
 import { connectRedis, createDecisionStore, createKeys } from '@adcap/redis-windows';
+import { z } from 'zod';
 
 /*
  * Decision reads at a steady rate, as ad selection makes them, in a thread of their own: what slows them down is Redis. Sends
  * each second's latencies in milliseconds.
  */
 
-const { url, devices, ratePerSecond } = workerData as { url: string; devices: number; ratePerSecond: number };
+const { url, devices, ratePerSecond } = z
+  .object({ url: z.string(), devices: z.number(), ratePerSecond: z.number() })
+  .parse(workerData);
 const HOUR_MS = 3_600_000;
 const TICK_MS = 5;
 
@@ -36,6 +39,7 @@ const readOne = async (): Promise<number> => {
 setInterval(() => {
   for (let count = 0; count < (ratePerSecond * TICK_MS) / 1_000; count += 1)
     readOne().then(
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread is no window
       (ms) => parentPort?.postMessage(ms),
       () => process.exit(1),
     );

@@ -20,7 +20,7 @@ import type { RulesMetrics } from './metrics.ts';
 import type { RuleBook } from './rule-book.ts';
 import { createSlices } from './slices.ts';
 
-export type PreviewRequest = {
+type PreviewRequest = {
   draft: RuleSetDraft;
   /** How many devices to look at. */
   sample: number;

@@ -40,12 +40,12 @@ type View = { creativeId: string; minutesAgo: number };
 type World = {
   servers: Servers;
   /** What a device watched, as the history writer leaves it. */
-  watch(deviceId: string, views: readonly View[]): Promise<void>;
+  watch: (deviceId: string, views: readonly View[]) => Promise<void>;
   /** Many devices at once, each having watched one creative so often, ten minutes apart. */
-  watchMuch(devices: number, times: number): Promise<void>;
-  decide(
+  watchMuch: (devices: number, times: number) => Promise<void>;
+  decide: (
     records: readonly { deviceId: string; minutesAgo: number; placed: readonly string[]; spare: number }[],
-  ): Promise<void>;
+  ) => Promise<void>;
 };
 
 const recordOf = (index: number, creativeId: string, at: number): string =>

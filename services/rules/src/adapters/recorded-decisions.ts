@@ -11,7 +11,7 @@ export const LOST_FILL_REASONS = ['no_decisions', 'bus_unavailable', 'not_in_tim
 export type LostFillReason = (typeof LOST_FILL_REASONS)[number];
 
 /** Decisions by the tag of their device, each device's oldest first. */
-export type DecisionsByDevice = ReadonlyMap<string, readonly RecordedDecision[]>;
+type DecisionsByDevice = ReadonlyMap<string, readonly RecordedDecision[]>;
 
 /** Failure policy: never rejects; says why there is nothing. */
 export type RecordedDecisions = (signal: AbortSignal) => Promise<DecisionsByDevice | LostFillReason>;

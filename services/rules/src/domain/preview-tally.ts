@@ -3,7 +3,7 @@ import { type CompiledRules, createReplay, type Watched } from '@adcap/rule-engi
 import { createSampledShare, type Share } from './sampled-share.ts';
 
 /** What a rule of the draft would have blocked. */
-export type BlockedByRule = {
+type BlockedByRule = {
   ruleId: string;
   blocked: number;
   /** Those that the rules in force allow. */

@@ -3,7 +3,7 @@ import type { PreviewFigures } from './preview-tally.ts';
 import type { Share } from './sampled-share.ts';
 
 /** A change that would have blocked more of what was watched is asked about twice. */
-export const MUCH_BLOCKED = 0.05;
+const MUCH_BLOCKED = 0.05;
 
 const THE_SET = '(rule set)';
 /** Whoever reads more of them does not read them. */

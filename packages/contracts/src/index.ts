@@ -1,5 +1,6 @@
 export * from './audit-event.ts';
 export * from './brand-key.ts';
+export * from './decision-record.ts';
 export * from './dimensions.ts';
 export * from './errors.ts';
 export * from './id-schemas.ts';

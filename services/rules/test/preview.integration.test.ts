@@ -2,7 +2,7 @@ import { topicName } from '@adcap/contracts';
 import { deviceTag } from '@adcap/identity';
 import { createProducer } from '@adcap/kafka-bus';
 import { createKeys } from '@adcap/redis-windows';
-import { test as base, waitFor } from '@adcap/testkit';
+import { test as base, freePort, waitFor } from '@adcap/testkit';
 import type { Redis } from 'ioredis';
 import { describe, expect } from 'vitest';
 import {
@@ -256,6 +256,39 @@ describe('POST /v1/rules/preview', () => {
   ] as const)('refuses %s', async ([, body, code, field], { service }) => {
     const answer = await ask(service, JSON.stringify(body));
     expect([answer.status, answer.body.code, answer.body.errors?.[0]?.field]).toEqual([400, code, field]);
+  });
+
+  test('without Kafka only the lost fill is missing, and before there are rules it compares with none', async ({
+    world,
+  }) => {
+    await world.watchMuch(2, 3);
+    const away = { ...world.servers, kafkaBrokers: `127.0.0.1:${await freePort()}` };
+    await using service = await startRulesService(away);
+    const { status, figures } = await waitFor(
+      async () => {
+        const answer = await ask(service, { rules: [HOURLY] });
+        return answer.status === 503 ? undefined : answer;
+      },
+      { what: 'the connection to Redis' },
+    );
+    expect([status, figures.rulesVersion, figures.newlyBlocked]).toEqual([200, null, 4]);
+    expect(figures.lostFillReason).toBe('bus_unavailable');
+  });
+
+  test('without Redis there is nothing to try a draft on: 503, and the next one has its place', async ({
+    world,
+  }) => {
+    const away = { ...world.servers, redisUrl: `redis://127.0.0.1:${await freePort()}` };
+    await using service = await startRulesService(away);
+    for (let round = 0; round < 2; round += 1) {
+      const answer = await ask(service, { rules: [HOURLY] });
+      expect([answer.status, answer.body.code]).toEqual([503, 'ADCAP_STORE_UNAVAILABLE']);
+    }
+    const validated = await service.call('POST', '/v1/rules/validate?preview=true', {
+      token: 'a-viewer',
+      body: { rules: [HOURLY] },
+    });
+    expect(validated.body).toEqual({ errors: [], warnings: [], previewReason: 'store_unavailable' });
   });
 
   test('is for viewers, and says when there is nothing to try a draft on', async ({ service }) => {

@@ -1,4 +1,4 @@
-import { type PodPlace, type SelectionAnswer, topicName } from '@adcap/contracts';
+import { type DecisionRecord, type PodPlace, type SelectionAnswer, topicName } from '@adcap/contracts';
 import type { Producer } from '@adcap/kafka-bus';
 import type { Ask } from '../domain/ask.ts';
 
@@ -17,7 +17,10 @@ export type DecisionLogOptions = {
  * What took a place, with the values that it is counted under: who looks back can ask for it again under other rules. A place of
  * an earlier round (or of an ask that came before with other candidates) is only named; its own record has the rest.
  */
-const placedOf = (ask: Ask, { slot, index, creativeId }: PodPlace) => {
+const placedOf = (
+  ask: Ask,
+  { slot, index, creativeId }: PodPlace,
+): DecisionRecord['placed'][number] & { slot: number } => {
   const entry = ask.entries.find((one) => one.index === index);
   if (entry?.kind !== 'ad' || entry.candidate.creativeId !== creativeId)
     return { slot, creativeId, isKept: true };
@@ -29,7 +32,7 @@ const placedOf = (ask: Ask, { slot, index, creativeId }: PodPlace) => {
 const spareOf = ({ candidates }: SelectionAnswer): number =>
   candidates.filter(({ outcome }) => outcome === 'noSlot').length;
 
-const recordOf = (ask: Ask, answer: SelectionAnswer) => ({
+const recordOf = (ask: Ask, answer: SelectionAnswer): DecisionRecord & Record<string, unknown> => ({
   type: 'DECISION',
   v: 1,
   deviceId: ask.deviceId,

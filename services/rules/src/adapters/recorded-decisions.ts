@@ -1,7 +1,6 @@
-import { AppError, epochMs } from '@adcap/contracts';
+import { AppError, decisionRecordSchema, epochMs } from '@adcap/contracts';
 import { deviceTag, valueKeyOf } from '@adcap/identity';
 import { type BusSettings, type NewestRecord, readNewest } from '@adcap/kafka-bus';
-import { z } from 'zod';
 import type { RecordedDecision } from '../domain/lost-fill.ts';
 import { adOf } from '../domain/watched-ad.ts';
 import { createSlices } from '../slices.ts';
@@ -20,32 +19,12 @@ const MOST_RECORDS = 20_000;
 const MOST_BYTES = 16_777_216;
 const MOST_DEVICES = 2_000;
 
-// What an earlier release has written has no `spare`, and says too little.
-const recordSchema = z.object({
-  type: z.literal('DECISION'),
-  sessionId: z.string().optional(),
-  breakId: z.string(),
-  round: z.number(),
-  breakAt: z.number(),
-  spare: z.number(),
-  placed: z.array(
-    z.object({
-      creativeId: z.string(),
-      campaignId: z.string().optional(),
-      brandId: z.string().optional(),
-      industryIds: z.array(z.string()).default([]),
-      exempt: z.boolean().default(false),
-      isKept: z.boolean().default(false),
-    }),
-  ),
-});
-
 type Read = { name: string; decision: RecordedDecision };
 
 const read = ({ value }: NewestRecord): Read | undefined => {
   if (value === null) return undefined;
   try {
-    const { breakAt, spare, placed, sessionId, breakId, round } = recordSchema.parse(
+    const { breakAt, spare, placed, sessionId, breakId, round } = decisionRecordSchema.parse(
       JSON.parse(value.toString()),
     );
     const own = placed.filter(({ isKept }) => !isKept);

@@ -15,8 +15,9 @@ export const positionOf = (cursor: string): number =>
   Number(BigInt(`0b${reversed(BigInt(cursor).toString(2).padStart(CURSOR_BITS, '0'))}`)) / 2 ** CURSOR_BITS;
 
 /**
- * A cursor that Redis never gave out. It takes any: bits beyond its table are ignored, and the round begins in the
- * bucket that the others name (`dictScan`); to a server that counts otherwise it is undefined, and no error.
+ * A cursor that Redis never gave out. Its manual promises only that such a one does no harm; what it does is in
+ * `dictScan`, the same since SCAN exists: bits beyond the table are ignored, and the round begins in the bucket that the
+ * others name. On a server that counts otherwise the sample may not be random.
  *
  * @param chance 0 to 1, exclusive
  */

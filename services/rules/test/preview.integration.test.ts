@@ -291,6 +291,21 @@ describe('POST /v1/rules/preview', () => {
     expect(validated.body).toEqual({ errors: [], warnings: [], previewReason: 'store_unavailable' });
   });
 
+  test('is described: the draft with what may be asked beside it', async ({ service }) => {
+    const api = await fetch(`${service.address}/openapi.json`);
+    const described = JSON.stringify(await api.json());
+    const path = described.slice(described.indexOf('/v1/rules/preview'));
+    for (const name of [
+      '"sample":',
+      '"since":',
+      '"rules":',
+      '"dimensions":',
+      '"newlyBlockedShare":',
+      '"lostFillReason":',
+    ])
+      expect(path).toContain(name);
+  });
+
   test('is for viewers, and says when there is nothing to try a draft on', async ({ service }) => {
     expect((await ask(service, { rules: [] }, 'nobody')).status).toBe(401);
     const { status, figures } = await ask(service, { rules: [HOURLY] });

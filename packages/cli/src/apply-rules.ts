@@ -3,7 +3,7 @@ import { isEmptyDiff } from '@adcap/rule-engine';
 import { CliError } from './cli-error.ts';
 import { type ConnectOptions, connect } from './connect.ts';
 import { tellDiff } from './diff-rules.ts';
-import { doubtsOf } from './doubts.ts';
+import { doubtsOf, percent } from './doubts.ts';
 import type { Environment } from './environment.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
 import { type Preview, type Problem, type PutResult, problemText, type RulesClient } from './rules-client.ts';
@@ -28,9 +28,11 @@ const tellPreview = async (
     env.terminal.err(`no preview is available: ${answer.why}`);
     return undefined;
   }
-  const { impressions, blocked, blockedShare } = answer.preview;
+  const { impressions, blocked, newlyBlocked, newlyBlockedShare } = answer.preview;
   env.terminal.out(
-    `preview: ${blocked} of ${impressions} impressions would have been blocked (${(blockedShare * 100).toFixed(1)} %)`,
+    impressions === 0
+      ? 'preview: nothing has been watched that the change could be tried on'
+      : `preview: ${blocked} of ${impressions} impressions would have been blocked, ${newlyBlocked} of them by the change (${percent(newlyBlockedShare)})`,
   );
   return answer.preview;
 };

@@ -13,7 +13,7 @@ const isEndless = (rule: Rule): rule is Word =>
   rule.enabled !== false &&
   rule.mode !== 'shadow';
 
-const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
+export const percent = (share: number): string => `${(share * 100).toFixed(1)} %`;
 
 /** Why a change should be thought about once more. Of what is in force already nobody is asked again. */
 export const doubtsOf = (draft: RuleSetDraft, diff: RuleSetDiff, preview: Preview | undefined): string[] => {
@@ -21,8 +21,10 @@ export const doubtsOf = (draft: RuleSetDraft, diff: RuleSetDiff, preview: Previe
   const endless = draft.rules.filter((rule) => touched.has(rule.id)).filter(isEndless);
   return [
     ...endless.map(({ id, limit }) => `rule ${id} says ${limit} and has no end`),
-    ...(preview !== undefined && preview.blockedShare > MUCH_BLOCKED
-      ? [`${percent(preview.blockedShare)} of yesterday's impressions would have been blocked`]
+    ...(preview !== undefined && preview.newlyBlockedShare > MUCH_BLOCKED
+      ? [
+          `${percent(preview.newlyBlockedShare)} of yesterday's impressions would have been blocked by this change`,
+        ]
       : []),
   ];
 };

@@ -27,6 +27,8 @@ const previewSchema = z.looseObject({
   impressions: z.number(),
   blocked: z.number(),
   blockedShare: z.number(),
+  newlyBlocked: z.number(),
+  newlyBlockedShare: z.number(),
 });
 
 export type Preview = z.output<typeof previewSchema>;

@@ -82,23 +82,30 @@ describe('adcap rules apply', () => {
     expect(await apply({ 'GET /v1/rules': elsewhere }, '--yes')).toMatchObject({ code: 6 });
   });
 
-  test('shows the preview, and asks twice where it would have blocked more than 5 %', async () => {
+  test('shows the preview, and asks twice where the change would have blocked more than 5 %', async () => {
     const previewed = (blocked: number): Readonly<Record<string, Answer>> => ({
       ...put(200, { version: 8 }),
       'POST /v1/rules/preview': {
         status: 200,
-        body: { impressions: 1_000, blocked, blockedShare: blocked / 1_000, sample: { devices: 10 } },
+        body: {
+          impressions: 1_000,
+          blocked: 300,
+          blockedShare: 0.3,
+          newlyBlocked: blocked,
+          newlyBlockedShare: blocked / 1_000,
+          sampled: 10,
+        },
       },
     });
     const few = await apply(previewed(50), '--yes');
     expect([few.code, few.out[1]]).toEqual([
       0,
-      'preview: 50 of 1000 impressions would have been blocked (5.0 %)',
+      'preview: 300 of 1000 impressions would have been blocked, 50 of them by the change (5.0 %)',
     ]);
     const many = await apply(previewed(51), '--yes');
     expect([many.code, many.out.at(-1), many.requests.length]).toEqual([
       3,
-      "think twice: 5.1 % of yesterday's impressions would have been blocked",
+      "think twice: 5.1 % of yesterday's impressions would have been blocked by this change",
       2,
     ]);
     expect((await apply(previewed(51), '--yes', '--force')).code).toBe(0);

@@ -69,6 +69,7 @@ const test = base.extend<{
   },
 });
 
+const NOTHING_WATCHED = 'preview: nothing has been watched that the change could be tried on';
 const DIFF = ['+ rule any: creative (every one) 3/60m', '+ rule spot: creative c1 2/90m'];
 
 describe('a rule set kept in git', () => {
@@ -77,7 +78,7 @@ describe('a rule set kept in git', () => {
     expect(before).toMatchObject({ code: 8, out: DIFF, err: ['against version 1, which is in force'] });
 
     const applied = await run({}, 'apply', 'rules.yaml', '--note', 'from git', '--yes');
-    expect(applied.out).toEqual([...DIFF, 'version 2 is in force']);
+    expect(applied.out).toEqual([...DIFF, NOTHING_WATCHED, 'version 2 is in force']);
     expect(applied.code).toBe(0);
     expect(await run({}, 'diff', 'rules.yaml', '--exit-code')).toMatchObject({
       code: 0,
@@ -112,7 +113,7 @@ describe('a rule set kept in git', () => {
   test('is put in force only when somebody says yes', async ({ run }) => {
     const apply = ['apply', 'rules.yaml', '--note', 'n'];
     const refused = await run({}, ...apply);
-    expect(refused).toMatchObject({ code: 3, out: DIFF });
+    expect(refused).toMatchObject({ code: 3, out: [...DIFF, NOTHING_WATCHED] });
     expect(refused.err.at(-1)).toContain('no terminal to ask at, so say --yes');
     expect(await run({ answers: ['y'] }, ...apply)).toMatchObject({ code: 3, asked: [expect.any(String)] });
     expect(await run({ answers: ['yes'] }, ...apply)).toMatchObject({ code: 0, asked: [expect.any(String)] });
@@ -198,7 +199,7 @@ describe('a rule set kept in git', () => {
     });
     expect(await runProcess(...token, '--yes')).toMatchObject({
       code: 0,
-      out: `${DIFF.join('\n')}\nversion 2 is in force\n`,
+      out: `${[...DIFF, NOTHING_WATCHED].join('\n')}\nversion 2 is in force\n`,
     });
   });
 });

@@ -62,7 +62,10 @@ export const addValidateRulesRoute = (server: HttpServer, deps: RouteDeps): void
       if (!judged.ok) return { errors: [...judged.errors], warnings: [] };
       const told =
         request.query.preview === 'true' ? await previewed(deps, judged.draft, clientGone(reply)) : {};
-      const warnings = [...warnRuleSet(judged.draft), ...(told.preview?.warnings ?? [])];
+      const warnings = [
+        ...warnRuleSet(judged.draft, { nowMs: deps.clock.nowMs() }),
+        ...(told.preview?.warnings ?? []),
+      ];
       return { errors: [], warnings, ...told };
     },
   );

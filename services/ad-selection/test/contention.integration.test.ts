@@ -267,6 +267,20 @@ test('a window that was deleted, and begun anew by a consumer that is ahead, is 
   });
 });
 
+test('law 12: one consumer an hour behind the other is right from whichever is ahead', async ({
+  selection,
+  watchOnly,
+}) => {
+  selection.setRules(rulesOf([{ dimension: 'creative', limit: { max: 3, window: '60m' } }]));
+  const inTheLastHour = [59, 30, 1].map((minutes) => ({ at: now - minutes * 60_000 }));
+  await watchOnly('history')(inTheLastHour.map((view) => ({ ...view, deviceId: 'quota is behind' })));
+  await watchOnly('window')(inTheLastHour.map((view) => ({ ...view, deviceId: 'history is behind' })));
+  const capped = { degraded: false, candidates: [{ remaining: 0 }, { remaining: 3 }] };
+  const look = (deviceId: string) => selection.select(ask({ deviceId, slots: 0 }));
+  expect(await look('quota is behind')).toMatchObject({ ...capped, source: 'history' });
+  expect(await look('history is behind')).toMatchObject({ ...capped, source: 'quotas' });
+});
+
 test('a read history that fails leaves the window, and the answer says so', async ({
   redisUrl,
   keyPrefix,

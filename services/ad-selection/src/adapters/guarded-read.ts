@@ -16,13 +16,16 @@ export type GuardedRead = {
   close(): void;
 };
 
-/** Half of at least so many reads within the last second must have failed before calls stop waiting. */
+/**
+ * Half of at least so many reads within the last quarter of a second must have failed before calls stop waiting: with hundreds a
+ * second few viewers wait for it, and with fewer than eighty it makes no difference.
+ */
 const BREAKER = {
   timeout: false,
   errorThresholdPercentage: 50,
   volumeThreshold: 20,
-  rollingCountTimeout: 1_000,
-  rollingCountBuckets: 10,
+  rollingCountTimeout: 250,
+  rollingCountBuckets: 5,
   resetTimeout: 250,
   // What is wrong with the data of one device says nothing about the store.
   errorFilter: (error: unknown) => !isRetryableStoreError(error),

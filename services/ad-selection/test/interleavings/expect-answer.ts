@@ -139,6 +139,7 @@ const after = (state: DeviceState, answered: Answered, moment: Moment): DeviceSt
 /** Every state that an answer may leave, over all moments and rules under which it may have been given. */
 export const statesAfter = (state: DeviceState, answered: Answered, world: World): DeviceState[] => {
   const { said } = answered;
+  // Nothing was read and nothing is held.
   if (!isRefusal(said) && said.source === 'open') return [state];
   const named = isRefusal(said) ? null : said.rulesVersion;
   const versions = named === null ? world.versions() : [named];

@@ -11,11 +11,12 @@ import {
   createWindowWriter,
 } from '@adcap/redis-windows';
 import { createLogger } from '@adcap/service-runtime';
-import { waitFor } from '@adcap/testkit';
+import { startOwnRedis, waitFor } from '@adcap/testkit';
 import { test as base } from '../fixtures.ts';
 import { RETENTION } from '../start-selection.ts';
 import { ONE_OF_EACH, ruleSetOf, rulesOf } from './catalogue.ts';
 import type { Bench } from './run-program.ts';
+import { watchStore } from './watch-store.ts';
 
 const MAIN = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
 const logger = createLogger({ name: 'test', level: 'silent' });
@@ -62,10 +63,13 @@ const send = async (address: string | undefined, path: string, body: unknown) =>
 
 /** Two processes of ad selection as they are deployed, with the default deadline, over one Redis and the rules topic. */
 export const test = base.extend<{ pair: Bench }>({
-  pair: async ({ redis, redisUrl, keyPrefix, kafkaBrokers, topicPrefix, topics: _topics }, use) => {
+  pair: async ({ ownClient, keyPrefix, kafkaBrokers, topicPrefix, topics: _topics }, use) => {
+    // Nothing here is about persistence: a disk that takes longer than a deadline must not decide it.
+    await using server = await startOwnRedis({ args: ['--appendonly', 'no'] });
+    const redisUrl = server.address;
     // The consumers' part is done here: they are never behind.
     const applied = createKeys(keyPrefix).applied(`${topicPrefix}history`);
-    await redis.hset(applied, { partitions: 1, '0:at': Date.now() + HOUR_MS });
+    await ownClient(redisUrl).hset(applied, { partitions: 1, '0:at': Date.now() + HOUR_MS });
     const rules = await createRulesWriter(kafkaBrokers, topicPrefix);
     const settings = {
       ...settingsFor({ redisUrl, keyPrefix, kafkaBrokers, topicPrefix }, 'ADCAP_AD_SELECTION_PORT'),
@@ -88,8 +92,10 @@ export const test = base.extend<{ pair: Bench }>({
           what: `rules in process ${index}`,
         },
       );
+    const watch = watchStore(ownClient(redisUrl));
     await use({
       post,
+      stoodStill: watch.stoodStill,
       apply: {
         window: createWindowWriter(connection, store),
         history: createHistoryWriter(connection, store),
@@ -105,6 +111,7 @@ export const test = base.extend<{ pair: Bench }>({
         newestBefore: rules.newestBefore,
       },
     });
+    await watch.close();
     for (const service of processes) service.kill('SIGTERM');
     const exits = await Promise.all(processes.map((service) => service.exited));
     await rules.close();

@@ -208,7 +208,7 @@ export const FAULTS: readonly Fault[] = [
   {
     name: 'a busy process takes its own pause for one of the store',
     file: `${SELECTION}/adapters/deadline.ts`,
-    find: 'if (waitedMs() - waitedBefore >= LEAST_WAIT_MS) return true;',
+    find: 'if (waitedMs() - waitedBefore >= leastWaitMs) return true;',
     replace: 'return true;',
     test: 'services/ad-selection/test/adapters/deadline.test.ts',
   },

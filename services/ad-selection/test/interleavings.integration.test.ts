@@ -6,7 +6,7 @@ import { Program } from './interleavings/run-program.ts';
 import { test } from './interleavings/two-processes.ts';
 
 /** `pnpm interleavings` runs ten thousand. */
-const PROGRAMS = Number(process.env['ADCAP_TEST_INTERLEAVINGS'] ?? 2_500);
+const PROGRAMS = Number(process.env['ADCAP_TEST_INTERLEAVINGS'] ?? 500);
 /** Programs under way: some wait until a break is over. */
 const AT_ONCE = 12;
 const LIMIT_MS = 900_000;

@@ -3,8 +3,8 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
 
-/** What a store needs to answer: a deadline during which this process was busy has given it no time at all. */
-const LEAST_WAIT_MS = 1;
+/** The share of a span that this process must have waited, and not been busy, before it says that the other side is late. */
+const LEAST_WAIT = 0.5;
 /** How much longer than its span a deadline may last for that. */
 const LONGEST_EXTENSION_MS = 10;
 const EXTENSION_STEP_MS = 1;
@@ -32,11 +32,12 @@ export class Deadline {
   race<T>(work: Promise<T>): Promise<T> {
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     const waitedBefore = waitedMs();
+    const leastWaitMs = this.remainingMs() * LEAST_WAIT;
     let timer: NodeJS.Timeout | undefined;
     let immediate: NodeJS.Immediate | undefined;
     let extendedUntil: number | undefined;
     const isOver = (): boolean => {
-      if (waitedMs() - waitedBefore >= LEAST_WAIT_MS) return true;
+      if (waitedMs() - waitedBefore >= leastWaitMs) return true;
       extendedUntil ??= performance.now() + LONGEST_EXTENSION_MS;
       return performance.now() >= extendedUntil;
     };

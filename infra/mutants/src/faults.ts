@@ -328,7 +328,8 @@ export const FAULTS: readonly Fault[] = [
     name: 'a preview counts what it has blocked',
     file: `${ENGINE}/replay.ts`,
     find: 'if (!allowed) return (block ?? binding?.cap)?.rule;',
-    replace: 'if (!allowed) { watched.add(viewOf(view)); return (block ?? binding?.cap)?.rule; }',
+    replace:
+      'if (!allowed) { watched.add({ ...countedAs(view.ad), at: view.at }); return (block ?? binding?.cap)?.rule; }',
     test: PREVIEW,
   },
   {

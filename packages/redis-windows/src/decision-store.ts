@@ -3,7 +3,7 @@ import { deviceTag } from '@adcap/identity';
 import type { Reservation, View } from '@adcap/rule-engine';
 import type { ScriptArgument } from './define-script.ts';
 import { type DeviceInspection, inspectDevice } from './device-inspection.ts';
-import { decodeHistoryRecord, viewOfHistoryRecord } from './history-record.ts';
+import { decodeHistoryRecord, lackingInWindow, viewOfHistoryRecord } from './history-record.ts';
 import type { Keys } from './keys.ts';
 import { idBytes, readIds } from './packed-fields.ts';
 import { clientOf, type RedisConnection } from './redis-connection.ts';
@@ -77,14 +77,10 @@ export type DecisionStore = {
   erase(deviceId: string): Promise<Erased>;
 };
 
-/** Law 12: what the window and the history hold together. Whichever consumer is ahead, nothing is missing or twice. */
+/** The impressions of the window, and those that only the history has; its records a line each. */
 const viewsOfBoth = (window: readonly WindowMember[], records: string): View[] => {
-  const known = new Set(window.map(({ fingerprint }) => fingerprint));
-  const lacking = records === '' ? [] : records.split('\n').map(decodeHistoryRecord);
-  return [
-    ...window,
-    ...lacking.filter(({ fingerprint }) => !known.has(fingerprint)).map(viewOfHistoryRecord),
-  ];
+  const history = records === '' ? [] : records.split('\n').map(decodeHistoryRecord);
+  return [...window, ...lackingInWindow(history, window).map(viewOfHistoryRecord)];
 };
 
 const REMOVE = '';

@@ -110,6 +110,15 @@ export const decodeHistoryRecord = (text: string): HistoryRecord => {
   };
 };
 
+/** Law 12: what the history has and the window lacks. Together each impression is there once, whichever consumer is ahead. */
+export const lackingInWindow = (
+  history: readonly HistoryRecord[],
+  window: readonly { fingerprint: Fingerprint }[],
+): HistoryRecord[] => {
+  const known = new Set(window.map(({ fingerprint: print }) => print));
+  return history.filter(({ fingerprint: print }) => !known.has(print));
+};
+
 /** The same view that the quota window holds of this impression: whoever counts gets the same numbers from either. */
 export const viewOfHistoryRecord = (record: HistoryRecord): View => ({
   at: record.at,

@@ -6,7 +6,7 @@ export * from './decision-store.ts';
 export type { DeviceInspection } from './device-inspection.ts';
 export * from './done-marks.ts';
 export type { HistoryRecord } from './history-record.ts';
-export { viewOfHistoryRecord } from './history-record.ts';
+export { lackingInWindow, viewOfHistoryRecord } from './history-record.ts';
 export type { HistorySample, HistorySampleSettings, SampledBatch, SampledDevice } from './history-sample.ts';
 export { createHistorySample } from './history-sample.ts';
 export { createHistoryWriter } from './history-writer.ts';

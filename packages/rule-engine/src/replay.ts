@@ -1,9 +1,9 @@
-import { type Context, type EpochMs, NO_VALUE } from '@adcap/contracts';
+import type { Context, EpochMs } from '@adcap/contracts';
 import type { Ad } from './ad.ts';
 import type { CompiledRule, CompiledRules } from './compile-rules.ts';
 import { type Evaluation, evaluateAd } from './evaluate-ad.ts';
 import { createGrowingTimeline, createTimeline } from './timeline.ts';
-import type { View } from './view.ts';
+import { countedAs } from './view.ts';
 
 /** An ad that was watched at an instant. */
 export type Watched = { ad: Ad; at: EpochMs };
@@ -24,14 +24,6 @@ const NOTHING_RESERVED = createTimeline([]);
 /** A history tells no context: rules with a `when` apply nowhere in it. */
 const NO_CONTEXT: Context = {};
 
-const viewOf = ({ ad, at }: Watched): View => ({
-  at,
-  creative: ad.creative.key,
-  campaign: ad.campaign?.key ?? NO_VALUE,
-  brand: ad.brand?.key ?? NO_VALUE,
-  industries: ad.industries.map(({ key }) => key),
-});
-
 /**
  * Begins a device's past. Instants must not go back; of two impressions in one millisecond the one that comes first
  * counts for the other (law 1). No pod is known, so a `pod` window blocks nothing.
@@ -46,7 +38,7 @@ export const createReplay = (rules: CompiledRules): Replay => {
     watch: (view) => {
       const { allowed, block, binding } = evaluate(view.ad, view.at);
       if (!allowed) return (block ?? binding?.cap)?.rule;
-      watched.add(viewOf(view));
+      watched.add({ ...countedAs(view.ad), at: view.at });
       return undefined;
     },
   };

@@ -1,4 +1,5 @@
-import type { EpochMs, Fingerprint, ValueKey } from '@adcap/contracts';
+import { type EpochMs, type Fingerprint, NO_VALUE, type ValueKey } from '@adcap/contracts';
+import type { Ad } from './ad.ts';
 
 /**
  * Something that counts in windows at one instant, under the values it had then (law 9). Keys are 48-bit; `NO_VALUE`
@@ -11,6 +12,14 @@ export type View = {
   brand: ValueKey;
   industries: readonly ValueKey[];
 };
+
+/** The values that an ad counts under, repeated industries folded. */
+export const countedAs = ({ creative, campaign, brand, industries }: Ad): Omit<View, 'at'> => ({
+  creative: creative.key,
+  campaign: campaign?.key ?? NO_VALUE,
+  brand: brand?.key ?? NO_VALUE,
+  industries: [...new Set(industries.map(({ key }) => key))],
+});
 
 /**
  * A slot promised to an ad; counts at `at`, the instant of its break, while it is live. `id` is the fingerprint that

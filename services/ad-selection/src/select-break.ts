@@ -109,14 +109,16 @@ export const createSelectBreak = (deps: SelectDeps) => {
     const guarded = await deps.read.read(request, deadline);
     if (guarded.kind === 'failed') return { failed: guarded.reason };
 
-    const isAnswered = answeredBefore(ask, parseStoredPod(guarded.reading.storedPod)) !== undefined;
+    const storedFirst = parseStoredPod(guarded.reading.storedPod);
+    const isAnswered = answeredBefore(ask, storedFirst) !== undefined;
     const { reading, source, reason } = isAnswered
       ? { reading: guarded.reading, source: 'quotas' as const, reason: undefined }
       : await deps.complete(guarded.reading, { request, deadline });
     // Now, not when it is told: what is applied meanwhile was not read.
     const fresh = deps.freshness(device.deviceId, { source, reason });
     const { views, reservations } = reading;
-    const knowledge = { views, reservations, stored: parseStoredPod(reading.storedPod) };
+    const stored = reading === guarded.reading ? storedFirst : parseStoredPod(reading.storedPod);
+    const knowledge = { views, reservations, stored };
     const setting = settingFor(ask, rules, { source, nowMs: reading.nowMs, breakKey: device.breakKey });
     const decision: Decision = decide(ask, knowledge, setting);
 

@@ -1,26 +1,12 @@
 import { startOwnRedis, waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
 import { test } from './fixtures.ts';
-import { OPERATOR, rulesOf, startSelection } from './start-selection.ts';
+import { askFor, capAndBlock, OPEN } from './open-scene.ts';
+import { OPERATOR, startSelection } from './start-selection.ts';
 
-const rules = rulesOf([
-  { dimension: 'creative', limit: { max: 1, window: '60m' } },
-  { id: 'never', dimension: 'creative', value: 'bad', limit: 'BLOCK' },
-]);
-const ask = (breakId: string, more: Record<string, unknown> = {}) => ({
-  deviceId: 'd1',
-  breakId,
-  breakAt: Date.now(),
-  slots: 1,
-  candidates: [{ creativeId: 'bad' }, { creativeId: 'c1' }],
-  ...more,
-});
-const open = {
-  source: 'open',
-  degraded: true,
-  reserved: false,
-  candidates: [{ outcome: 'capped' }, { outcome: 'placed', remaining: null }],
-};
+const rules = capAndBlock(1);
+const ask = (breakId: string, more: { deviceId?: string; slots?: number } = {}) =>
+  askFor({ deviceId: 'd1', breakId }, more);
 
 describe('law 11: fail open, fast, and say so', () => {
   test('Redis stopped: answered open, BLOCK holds, exact again by itself', async () => {
@@ -28,7 +14,7 @@ describe('law 11: fail open, fast, and say so', () => {
     const selection = await startSelection({ redisUrl: redis.address, keyPrefix: 'x:' });
     selection.setRules(rules);
     await redis.stop();
-    expect(await selection.select(ask('away'))).toMatchObject(open);
+    expect(await selection.select(ask('away'))).toMatchObject(OPEN);
     const ready = await fetch(`${selection.url}/readyz`);
     expect([ready.status, JSON.stringify(await ready.json())]).toEqual([
       200,
@@ -60,7 +46,7 @@ describe('law 11: fail open, fast, and say so', () => {
         selection.select(ask(`b${index}`, { deviceId: `d${index % 10}` })),
       ),
     );
-    for (const answer of answers) expect(answer).toMatchObject(open);
+    for (const answer of answers) expect(answer).toMatchObject(OPEN);
     await redis.resume();
     const check = await startSelection({ redisUrl: redis.address, keyPrefix: 'x:' });
     check.setRules(rules);
@@ -107,7 +93,7 @@ describe('law 11: fail open, fast, and say so', () => {
     selection.setRules(rules);
     for (let count = 0; count < 5; count += 1) {
       expect(await selection.select(ask(`b${count}`))).toMatchObject({
-        ...open,
+        ...OPEN,
         degradedReason: 'store_error',
       });
     }

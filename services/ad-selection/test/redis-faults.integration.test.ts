@@ -3,7 +3,8 @@ import { impressionIdentity } from '@adcap/identity';
 import { connectRedis, createHistoryWriter, createKeys, createWindowWriter } from '@adcap/redis-windows';
 import { createRedisControl, type FaultProxy, startFaultProxy, startOwnRedis, waitFor } from '@adcap/testkit';
 import { test as base, describe, expect } from 'vitest';
-import { OPERATOR, RETENTION, rulesOf, type Selection, startSelection } from './start-selection.ts';
+import { askFor, capAndBlock, OPEN } from './open-scene.ts';
+import { OPERATOR, RETENTION, type Selection, startSelection } from './start-selection.ts';
 
 /*
  * Redis fails while many ask: every answer is marked, the store is hardly asked, nothing waits and nothing is held afterwards.
@@ -12,25 +13,10 @@ import { OPERATOR, RETENTION, rulesOf, type Selection, startSelection } from './
 const KEY_PREFIX = 'x:';
 const CAP = 20;
 const quiet = { info: () => undefined, warn: () => undefined };
-const rules = rulesOf([
-  { dimension: 'creative', limit: { max: CAP, window: '60m' } },
-  { id: 'never', dimension: 'creative', value: 'bad', limit: 'BLOCK' },
-]);
+const rules = capAndBlock(CAP);
 
-const ask = (deviceId: string, breakId: string, more: Record<string, unknown> = {}) => ({
-  deviceId,
-  breakId,
-  breakAt: Date.now(),
-  slots: 1,
-  candidates: [{ creativeId: 'bad' }, { creativeId: 'c1' }],
-  ...more,
-});
-const open = {
-  source: 'open',
-  degraded: true,
-  reserved: false,
-  candidates: [{ outcome: 'capped' }, { outcome: 'placed', remaining: null }],
-};
+const ask = (deviceId: string, breakId: string, more: { slots?: number; breakAt?: number } = {}) =>
+  askFor({ deviceId, breakId }, more);
 
 type Scene = {
   proxy: FaultProxy;
@@ -130,7 +116,7 @@ describe('B57 Redis is gone while a thousand decisions are asked for', () => {
       const reads = await scene.calls('evalsha');
       await begin(scene);
       const answers = await askInRounds(selection, { rounds: ROUNDS, each: DEVICES, name: 'away' });
-      for (const answer of answers) expect(answer).toMatchObject(open);
+      for (const answer of answers) expect(answer).toMatchObject(OPEN);
       expect(answers.filter(({ degradedReason }) => degradedReason !== 'circuit_open').length).toBeLessThan(
         HARDLY_ASKED,
       );
@@ -176,7 +162,7 @@ describe('B58 what was asked of a paused Redis', () => {
     await redis.pause();
     const written = write();
     const answers = await askInRounds(selection, { rounds: 1, each: 100, name: 'paused' });
-    for (const answer of answers) expect(answer).toMatchObject(open);
+    for (const answer of answers) expect(answer).toMatchObject(OPEN);
     // The writers' promises settle while Redis is still paused: their sockets are given up.
     const outcomes = (await written).flat().map(({ kind }) => kind);
     expect(outcomes).toEqual(events.concat(events).map(() => 'failed'));

@@ -1,13 +1,11 @@
 import { startOwnRedis, waitFor } from '@adcap/testkit';
 import { describe, expect } from 'vitest';
 import { test } from './fixtures.ts';
-import { OPERATOR, rulesOf, type Selection, startSelection } from './start-selection.ts';
+import { capAndBlock } from './open-scene.ts';
+import { OPERATOR, type Selection, startSelection } from './start-selection.ts';
 
 const HOUR_MS = 3_600_000;
-const rules = rulesOf([
-  { dimension: 'creative', limit: { max: 1, window: '60m' } },
-  { id: 'never', dimension: 'creative', value: 'bad', limit: 'BLOCK' },
-]);
+const rules = capAndBlock(1);
 const ask = (breakId: string, more: Record<string, unknown> = {}) => ({
   deviceId: 'd1',
   breakId,

@@ -29,8 +29,7 @@ export type RulesTopic = {
 const VERSIONS_KEPT = 100;
 const VERSION_KEY = /^v([1-9]\d{0,14})$/;
 
-const messagesOf = (record: RulesRecord): BusMessage[] => {
-  const value = JSON.stringify(record);
+const messagesOf = (record: RulesRecord, value: string): BusMessage[] => {
   const outlived = record.version - VERSIONS_KEPT;
   return [
     { key: rulesVersionKey(record.version), value },
@@ -97,10 +96,11 @@ export const openRulesTopic = (options: {
     versions,
     isUp: () => state.isCaughtUp && producer.isHealthy(),
     publish: async (record) => {
-      await producer.send(topic, messagesOf(record));
+      const json = JSON.stringify(record);
+      await producer.send(topic, messagesOf(record, json));
       // Known before the follower has read it back, so that nobody publishes it once more.
       if (record.version > (state.last?.version ?? 0)) note(record);
-      versions.note(record.version, JSON.stringify(record));
+      versions.note(record.version, json);
     },
     close: async () => {
       await producer.close();

@@ -1,4 +1,4 @@
-import { type DeviceInspection, viewOfHistoryRecord } from '@adcap/redis-windows';
+import { type DeviceInspection, lackingInWindow, viewOfHistoryRecord } from '@adcap/redis-windows';
 import type { Counted } from '../domain/device-report.ts';
 
 /** Law 12, as decisions do it: what the window and the history hold together, each impression once, by time. */
@@ -7,13 +7,14 @@ export const countedImpressions = ({
   window,
 }: Pick<DeviceInspection, 'history' | 'window'>): Counted[] => {
   const readable = new Map(history.map((record) => [record.fingerprint, record]));
-  const inWindow = new Set(window.map(({ fingerprint }) => fingerprint));
-  const lacking = history.filter(({ fingerprint }) => !inWindow.has(fingerprint));
   return [
     ...window.map((member) => ({
       ...member,
       creativeId: readable.get(member.fingerprint)?.creativeId ?? null,
     })),
-    ...lacking.map((record) => ({ ...viewOfHistoryRecord(record), creativeId: record.creativeId })),
+    ...lackingInWindow(history, window).map((record) => ({
+      ...viewOfHistoryRecord(record),
+      creativeId: record.creativeId,
+    })),
   ].toSorted((a, b) => a.at - b.at);
 };

@@ -17,8 +17,6 @@ type LateCommit = {
 
 export type LateCommits = {
   takeBack(late: LateCommit): void;
-  /** How many are not settled yet. */
-  pending(): number;
   close(): void;
 };
 
@@ -76,12 +74,12 @@ export const createLateCommits = ({ store, nowMs, onUndone, onFailure }: LateCom
     const round = waiting.filter((late) => !isOver(late));
     waiting = [];
     try {
-      for (let late = round.shift(); late !== undefined; late = round.shift()) {
-        waiting.push(late);
+      for (let late = round[0]; late !== undefined; late = round[0]) {
         // oxlint-disable-next-line no-await-in-loop
         const outcome = await attempt(store, late);
+        round.shift();
         if (outcome === 'undone') onUndone();
-        if (outcome !== 'again') waiting = waiting.filter((other) => other !== late);
+        if (outcome === 'again') waiting.push(late);
       }
     } finally {
       waiting.push(...round);
@@ -107,7 +105,6 @@ export const createLateCommits = ({ store, nowMs, onUndone, onFailure }: LateCom
       isRunning = true;
       void run();
     },
-    pending: () => waiting.length,
     close: () => closed.abort(),
   };
 };

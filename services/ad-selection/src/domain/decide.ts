@@ -1,5 +1,6 @@
-import { type EpochMs, type ErrorCode, epochMs, NO_VALUE, type PodPlace } from '@adcap/contracts';
+import { type EpochMs, type ErrorCode, epochMs, type PodPlace } from '@adcap/contracts';
 import {
+  countedAs,
   durationOf,
   type Fate,
   type Known,
@@ -40,21 +41,15 @@ type Deciding = {
 const reservationOf = (
   place: StoredPlace,
   { setting, at, expiresAt }: { setting: Setting; at: EpochMs; expiresAt: EpochMs },
-): Reservation => {
-  const ad = toAd(place, setting.keyOf);
-  return {
-    id: setting.idOf(place.reservationId),
-    breakKey: setting.breakKey,
-    slot: place.slot,
-    at,
-    expiresAt,
-    grantedAt: epochMs(place.grantedAt),
-    creative: ad.creative.key,
-    campaign: ad.campaign?.key ?? NO_VALUE,
-    brand: ad.brand?.key ?? NO_VALUE,
-    industries: [...new Set(ad.industries.map(({ key }) => key))],
-  };
-};
+): Reservation => ({
+  ...countedAs(toAd(place, setting.keyOf)),
+  id: setting.idOf(place.reservationId),
+  breakKey: setting.breakKey,
+  slot: place.slot,
+  at,
+  expiresAt,
+  grantedAt: epochMs(place.grantedAt),
+});
 
 const placesOf = ({ ask, setting, judged }: Deciding, fates: readonly Fate[]): StoredPlace[] =>
   judged.flatMap(({ entry }, position) => {

@@ -1,8 +1,8 @@
 import { AppError, decisionRecordSchema, epochMs } from '@adcap/contracts';
 import { deviceTag, valueKeyOf } from '@adcap/identity';
 import { type BusSettings, type NewestRecord, readNewest } from '@adcap/kafka-bus';
+import { toAd } from '@adcap/rule-engine';
 import type { RecordedDecision } from '../domain/lost-fill.ts';
-import { adOf } from '../domain/watched-ad.ts';
 import { createSlices } from '../slices.ts';
 
 /** Why nothing is said about lost fill. */
@@ -29,7 +29,7 @@ const read = ({ value }: NewestRecord): Read | undefined => {
     );
     const own = placed.filter(({ isKept }) => !isKept);
     if (own.length === 0) return undefined;
-    const ads = own.map((place) => adOf(place, valueKeyOf, place.exempt));
+    const ads = own.map((place) => toAd({ ...place, exempt: place.exempt ?? false }, valueKeyOf));
     const decision = { breakAt: epochMs(breakAt), placed: ads, spare };
     return { name: JSON.stringify([sessionId, breakId, round]), decision };
   } catch {

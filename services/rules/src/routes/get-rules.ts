@@ -1,9 +1,8 @@
-import { AppError } from '@adcap/contracts';
 import { type HttpServer, problemSchema } from '@adcap/service-runtime';
 import type { RouteDeps } from './route-deps.ts';
 import { etagOf, ruleSetAnswer, ruleSetAnswerSchema } from './rule-set-schemas.ts';
 
-export const addGetRulesRoute = (server: HttpServer, { access, book }: RouteDeps): void => {
+export const addGetRulesRoute = (server: HttpServer, { access, versions }: RouteDeps): void => {
   server.get(
     '/v1/rules',
     {
@@ -16,8 +15,7 @@ export const addGetRulesRoute = (server: HttpServer, { access, book }: RouteDeps
       },
     },
     async (_request, reply) => {
-      const record = await book.read();
-      if (record === undefined) throw new AppError('ADCAP_STORE_UNAVAILABLE', 'There are no rules yet.');
+      const record = await versions.inForce();
       return reply.headers({ etag: etagOf(record), 'cache-control': 'no-cache' }).send(ruleSetAnswer(record));
     },
   );

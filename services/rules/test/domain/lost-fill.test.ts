@@ -1,11 +1,11 @@
+import { toAd } from '@adcap/rule-engine';
 import { describe, expect, test } from 'vitest';
 import { createLostFillTally, type RecordedDecision } from '../../src/domain/lost-fill.ts';
-import { adOf } from '../../src/domain/watched-ad.ts';
 import { capRule, clock, ids, keyOf, rulesOf, watched } from './support.ts';
 
 const decided = (time: string, placed: readonly string[], spare = 0): RecordedDecision => ({
   breakAt: clock(time),
-  placed: placed.map((name) => adOf(ids(name), keyOf, name === 'house')),
+  placed: placed.map((name) => toAd({ ...ids(name), exempt: name === 'house' }, keyOf)),
   spare,
 });
 

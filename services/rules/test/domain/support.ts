@@ -1,6 +1,6 @@
 import { type EpochMs, epochMs, type Rule, type ValueKey, valueKey } from '@adcap/contracts';
-import { compileRules, type Watched } from '@adcap/rule-engine';
-import { type AdIds, watchedOf } from '../../src/domain/watched-ad.ts';
+import { type AdNames, compileRules, type Watched } from '@adcap/rule-engine';
+import { watchedOf } from '../../src/domain/watched-ad.ts';
 
 const keys = new Map<string, ValueKey>();
 export const keyOf = (value: string): ValueKey => {
@@ -18,7 +18,7 @@ export const watched = (...lines: readonly string[]): Watched[] =>
     return watchedOf({ creativeId, industryIds: [], at: clock(time) }, keyOf);
   });
 
-export const ids = (creativeId: string): AdIds => ({ creativeId, industryIds: [] });
+export const ids = (creativeId: string): AdNames => ({ creativeId, industryIds: [] });
 
 /** A cap on every creative, or on one. */
 export const capRule = (id: string, max: number, of: Partial<Rule> & { window?: string } = {}): Rule => {
